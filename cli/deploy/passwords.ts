@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import { UsageError, withClient } from '../../drizzle/db/connect.ts'
 import { loadDevVars } from '../dev-vars.ts'
-import { migrateToLatest } from '../workers/migrate-to-latest.ts'
+import { migrateSchema } from '../workers/migrate-to-latest.ts'
 import { SETTINGS, throughPooler } from './settings.ts'
 
 /** The Workers' roles by the setting that holds their connection string. */
@@ -18,7 +18,7 @@ export async function setPasswords(replace: boolean): Promise<void> {
   await withClient(
     owner,
     async (client) => {
-      await migrateToLatest(client)
+      await migrateSchema(client)
       if (!replace && (await canLogIn(client))) {
         throw new UsageError(
           'The roles already have passwords. To replace them, pass --replace-passwords and run npm run deploy immediately.',

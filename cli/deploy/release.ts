@@ -1,5 +1,5 @@
 import { UsageError, withClient } from '../../drizzle/db/connect.ts'
-import { relistChangedSchemas } from '../../drizzle/db/relist.ts'
+import { activateRowSchemas } from '../../drizzle/db/row-schemas.ts'
 import type { Service } from '../smoke/client.ts'
 import { runSmoke, waitFor } from '../smoke/smoke.ts'
 import { migrateSchema } from '../workers/migrate-to-latest.ts'
@@ -12,8 +12,8 @@ const PROPAGATION_SECONDS = 60
 const DATABASES = ['DATABASE_URL', 'REFRESH_DATABASE_URL'] as const
 
 /**
- * Migrates the database, which the live Workers tolerate, then deploys the Workers, lists the days whose rows have
- * other fields, and tests the service. Stops at the first failure.
+ * Migrates the database, which the live Workers tolerate, then deploys the Workers, activates other fields of rows, and
+ * tests the service. Stops at the first failure.
  */
 export async function deployRelease(release: Release, service: Service, program?: string): Promise<void> {
   const { settings } = release
@@ -26,7 +26,7 @@ export async function deployRelease(release: Release, service: Service, program?
   console.log(`Commit ${release.commit} is live. Testing ${service.url}:`)
   await waitFor(service, PROPAGATION_SECONDS)
   // Clients fetch the listed days: earlier, they would receive the fields of the previous Workers.
-  await withClient(settings.MIGRATE_DATABASE_URL, relistChangedSchemas, 'MIGRATE_DATABASE_URL')
+  await withClient(settings.MIGRATE_DATABASE_URL, activateRowSchemas, 'MIGRATE_DATABASE_URL')
   await runSmoke(service).catch((error: Error) => {
     throw new UsageError(
       `${error.message}\nThe new version is live. To roll back, deploy the previous commit.`,
@@ -45,7 +45,7 @@ export function stepsOf({ file, settings, commit }: Release): string[] {
     ['migrate', hostOf(settings.MIGRATE_DATABASE_URL) || '(MIGRATE_DATABASE_URL)'],
     ['check logins', DATABASES.join(', ')],
     ...inOrder(file).map((worker) => [`deploy ${nameOf(file, worker)}`, triggerOf(worker, host)]),
-    ['list changed days', hostOf(settings.MIGRATE_DATABASE_URL) || '(MIGRATE_DATABASE_URL)'],
+    ['activate new fields', hostOf(settings.MIGRATE_DATABASE_URL) || '(MIGRATE_DATABASE_URL)'],
     ['smoke', settings.API_URL || '(API_URL)'],
   ]
   return steps.map(([step = '', target = '']) => `${step.padEnd(36)} ${target}`)

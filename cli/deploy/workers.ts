@@ -39,7 +39,7 @@ export async function deployWorkers({ file, settings, commit }: Release, program
             `wrangler could not deploy ${worker.name}:`,
             withoutSecrets(output, settings),
             `New version: ${names(workers.slice(0, index))}. Previous version: ${names(workers.slice(index + 1))}. Unknown: ${worker.name}.`,
-            'The previous Workers are compatible with the new schema. Fix the cause and run npm run deploy again.',
+            'The previous Workers are compatible with the new schema, and digests have their fields. Fix the cause and run npm run deploy again.',
           ].join('\n'),
         )
       }

@@ -1,25 +1,21 @@
 import type { Client } from 'pg'
 import { UsageError } from '../../drizzle/db/connect.ts'
 import { migrate, SchemaConflictError } from '../../drizzle/db/migrate.ts'
-import { relistChangedSchemas } from '../../drizzle/db/relist.ts'
-import type { RowSchema } from '../../drizzle/db/row-schemas.ts'
+import { activateRowSchemas, type RowSchema } from '../../drizzle/db/row-schemas.ts'
 import { functionName } from '../../lib/database/statement.ts'
 import { fieldNames, totalsOf } from '../../lib/rows/schema.ts'
 import { findWorkers } from './find-workers.ts'
 
-/**
- * Migrates a database as {@link migrateSchema} does, and lists the days of metrics whose rows have other fields as
- * changed.
- */
+/** Migrates a database that no other version of the Workers reads: activates at once what {@link migrateSchema} stages. */
 export async function migrateToLatest(client: Client, schema?: string): Promise<void> {
   await migrateSchema(client, schema)
   // Not in the transaction of the migrations, which holds up the application where it changes tables.
-  await relistChangedSchemas(client)
+  await activateRowSchemas(client)
 }
 
 /**
- * Migrates a database and installs the prepared statements of this version's Workers. `schema` is where a new
- * database gets its tables, `public` by default. Throws {@link UsageError} when tables of another application are in
+ * Migrates a database, installs the prepared statements of this version's Workers and stages their rows. `schema` is
+ * where a new database gets its tables, `public` by default. Throws {@link UsageError} when tables of another application are in
  * the way.
  */
 export async function migrateSchema(client: Client, schema?: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { Client } from 'pg'
 import journal from '../migrations/meta/_journal.json' with { type: 'json' }
 import { UsageError } from './connect.ts'
 import { installPreparedStatements, type StatementFunction } from './prepared-statements.ts'
-import { type RowSchema, updateRowSchemas } from './row-schemas.ts'
+import { type RowSchema, stageRowSchemas } from './row-schemas.ts'
 import { sqlState } from './sql-state.ts'
 
 /** Applied first: views of the migrations call `metrics.fold`. */
@@ -81,7 +81,7 @@ export async function migrate(
       await client.query('select pg_advisory_xact_lock(hashtext($1))', [lock])
     }
     await applyFiles(client, schema)
-    await updateRowSchemas(client, rowSchemas)
+    await stageRowSchemas(client, rowSchemas)
     await installPreparedStatements(client, statements)
     await client.query('commit')
   } catch (error) {

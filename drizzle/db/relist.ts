@@ -1,26 +1,6 @@
 import type { ClientBase } from 'pg'
 
 /**
- * Lists every day of each metric whose row schema is new or has changed, one brand per transaction. The share writes its
- * objects again, since a digest does not tell the names of columns.
- */
-export async function relistChangedSchemas(client: ClientBase): Promise<void> {
-  const { rows: schemas } = await client.query<{ metric: string }>(
-    'select metric from daily.row_schemas where not listed',
-  )
-  for (const { metric } of schemas) {
-    await client.query('select daily.rewrite_table($1)', [metric])
-    const { rows: brands } = await client.query<{ id: string }>(
-      `select distinct brand_id as id
-       from daily.changes join daily.row_schemas using (endpoint) where metric = $1`,
-      [metric],
-    )
-    for (const { id } of brands) await client.query('select daily.relist($1, $2)', [metric, id])
-    await client.query('update daily.row_schemas set listed = true where metric = $1', [metric])
-  }
-}
-
-/**
  * Lists every day of every brand and metric as changed, one brand per transaction (docs/operations.md, List every day
  * again). Calls `onBrand` with the number of brands after each, and returns it.
  */

@@ -247,7 +247,9 @@ CREATE TABLE "daily"."row_schemas" (
 	"endpoint" text COLLATE "C" NOT NULL,
 	"fields" text[] NOT NULL,
 	"totals" text NOT NULL,
-	"listed" boolean DEFAULT false NOT NULL
+	"staged_fields" text[] NOT NULL,
+	"staged_totals" text NOT NULL,
+	"listed" boolean DEFAULT true NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."objects" (

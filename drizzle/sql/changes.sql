@@ -100,3 +100,21 @@ begin
   using of_brand, first;
 end
 $function$;
+
+-- Makes the fields and totals of the last migration those of digests and of the share. A running refresh commits first, so the
+-- days that a relist finds afterwards include all that have digests of the previous fields.
+create or replace function daily.activate_row_schemas() returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
+declare
+  activated text;
+begin
+  perform pg_advisory_xact_lock(hashtext('daily.refresh'));
+  for activated in
+    update daily.row_schemas set fields = staged_fields, totals = staged_totals, listed = false
+    where (fields, totals) <> (staged_fields, staged_totals)
+    returning metric
+  loop
+    perform daily.rewrite_table(activated);
+  end loop;
+end
+$function$;

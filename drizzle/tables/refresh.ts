@@ -170,18 +170,22 @@ export const rollingWindow = daily.table(
 )
 
 /**
- * The rows of each metric, as `functions/` declares them. When `npm run migrate` finds other fields or totals, it lists
- * every day of the metric as changed, after its transaction.
+ * The rows of each metric, as `functions/` declares them. A migration stages other fields and totals, and
+ * `daily.activate_row_schemas` activates them when every live Worker has them.
  */
 export const rowSchemas = daily.table('row_schemas', {
   metric: text().primaryKey(),
   /** The metric's name in paths and in daily.changes. */
   endpoint: textC().notNull(),
+  /** The active fields: digests and the share have them. */
   fields: text().array().notNull(),
-  /** SQL of the JSON text with the sum of each field that adds up. */
+  /** SQL of the JSON text with the sum of each active field that adds up. */
   totals: text().notNull(),
-  /** Whether every day has been listed since the schema changed. */
-  listed: boolean().notNull().default(false),
+  /** The fields of the last migration. */
+  staged_fields: text().array().notNull(),
+  staged_totals: text().notNull(),
+  /** Whether every day has been listed since other fields or totals became active. */
+  listed: boolean().notNull().default(true),
 })
 
 /**

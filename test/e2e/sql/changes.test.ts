@@ -1,11 +1,12 @@
-import { beforeEach, describe, expect, inject, test } from 'vitest'
+import { beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { findWorkers } from '../../../cli/workers/find-workers.ts'
-import { migrateSchema, toRowSchemas } from '../../../cli/workers/migrate-to-latest.ts'
+import { toRowSchemas } from '../../../cli/workers/migrate-to-latest.ts'
 import { logAll, refreshAll } from '../../../drizzle/db/refresh.ts'
-import { relistAll, relistChangedSchemas } from '../../../drizzle/db/relist.ts'
-import { type RowSchema, updateRowSchemas } from '../../../drizzle/db/row-schemas.ts'
+import { relistAll } from '../../../drizzle/db/relist.ts'
+import { activateRowSchemas, type RowSchema, stageRowSchemas } from '../../../drizzle/db/row-schemas.ts'
 import { digestOf } from '../../../site/reference/digest.ts'
 import { clearOfMidnight, daysAgo } from '../../fixtures/clock.ts'
+import { runCommand } from '../../fixtures/command.ts'
 import { withClient } from '../../fixtures/database.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { metricColumns } from '../../fixtures/metric-columns.ts'
@@ -61,14 +62,22 @@ async function listed(brandId: string, since = ''): Promise<Listed[]> {
 const lastStamp = async (): Promise<string> =>
   (await db.query('select max(changed_at) as last from daily.changes')).rows[0].last
 
-const rowSchemas = async () => toRowSchemas(await findWorkers())
+const schemas = toRowSchemas(await findWorkers())
 
-async function apply(schemas: readonly RowSchema[]): Promise<void> {
-  const client = await db.connect()
-  await updateRowSchemas(client, schemas)
-  await relistChangedSchemas(client)
-  client.release()
-}
+/** The schemas before a change of one metric. */
+const withOther = (metric: string, change: (fields: readonly string[]) => readonly string[]): RowSchema[] =>
+  schemas.map((schema) =>
+    schema.metric === metric
+      ? { ...schema, fields: change(schema.fields), totals: change(schema.totals) }
+      : schema,
+  )
+
+/** Deploys Workers with these schemas: migrates, and with `activates` all of them are live. */
+const deploy = (schemas: readonly RowSchema[], activates = true) =>
+  withClient(url, async (client) => {
+    await stageRowSchemas(client, schemas)
+    if (activates) await activateRowSchemas(client)
+  })
 
 /** Lists every day, and returns the number of brands. */
 async function relist(): Promise<number> {
@@ -151,26 +160,26 @@ describe('the list of changes', () => {
 describe('every day is listed again', () => {
   test('with another digest, for a metric whose row has other fields, and for no other', async () => {
     const { brandId } = await sample()
-    const changes = await listed(brandId)
+    const ofVisibility = async () =>
+      (await listed(brandId)).filter(({ endpoint }) => endpoint === 'visibility')
+    const days = await ofVisibility()
     const before = await lastStamp()
-    const schemas = await rowSchemas()
-    const changed = schemas.map((schema) =>
-      schema.metric === 'visibility' ? { ...schema, fields: schema.fields.toReversed() } : schema,
-    )
-    try {
-      await apply(schemas)
-      expect(await listed(brandId, before)).toEqual([])
-      await apply(changed)
-      const relisted = await listed(brandId, before)
-      expect(relisted.map(({ endpoint, date }) => [endpoint, date])).toEqual([
-        ['visibility', '2026-10-01'],
-        ['visibility', '2026-10-02'],
-      ])
-      const digests = new Set(changes.map(({ digest }) => digest))
-      expect(relisted.filter(({ digest }) => digests.has(digest))).toEqual([])
-    } finally {
-      await apply(schemas)
-    }
+    const changed = withOther('visibility', (fields) => fields.toReversed())
+    onTestFinished(() => deploy(schemas))
+    await deploy(schemas)
+    await deploy(changed, false)
+    await deploy(schemas)
+    expect(await listed(brandId, before), 'rolled back before the last Worker').toEqual([])
+    await deploy(changed)
+    const relisted = await listed(brandId, before)
+    expect(relisted.map(({ endpoint, date }) => [endpoint, date])).toEqual([
+      ['visibility', '2026-10-01'],
+      ['visibility', '2026-10-02'],
+    ])
+    const digests = new Set(days.map(({ digest }) => digest))
+    expect(relisted.filter(({ digest }) => digests.has(digest))).toEqual([])
+    await deploy(schemas)
+    expect(await ofVisibility(), 'rolled back').toEqual(days)
   })
 
   test('through today in UTC, where the session skips a midnight', async () => {
@@ -189,15 +198,19 @@ describe('every day is listed again', () => {
     expect(rows).toEqual([{ count: 366, through_today: true }])
   })
 
-  test.runIf(inject('realPostgres'))('after a refresh that is running, not next to it', async () => {
-    const { brandId } = await sample()
+  const WAITING = [
+    `select daily.relist('visibility', gen_random_uuid())`,
+    'select daily.activate_row_schemas()',
+  ]
+  const onRealPostgres = test.runIf(inject('realPostgres'))
+  onRealPostgres.for(WAITING)('after a refresh that is running, not next to it: %s', async (statement) => {
+    await sample()
     const [refreshing, relisting] = [await db.connect(), await db.connect()]
     try {
       await refreshing.query('begin')
       await refreshAll(refreshing)
       await relisting.query(`begin; set local lock_timeout = '100ms'`)
-      const relist = relisting.query(`select daily.relist('visibility', $1)`, [brandId])
-      await expect(relist).rejects.toMatchObject({ code: '55P03' })
+      await expect(relisting.query(statement)).rejects.toMatchObject({ code: '55P03' })
     } finally {
       for (const client of [refreshing, relisting]) {
         await client.query('rollback')
@@ -237,17 +250,43 @@ describe('every day is listed again', () => {
   })
 })
 
-// A deployment lists them when its Workers are live: before, clients would fetch the rows of the previous ones.
-test('days of metrics with other fields than before are listed in a step after the migration', () =>
+test('a deployment that adds a field lists days with the previous fields until its last Worker is live', () =>
   withClient(url, async (client) => {
-    const { brandId } = await sample()
-    const first = async () =>
-      (await db.query('select min(changed_at) as first from daily.changes where brand_id = $1', [brandId]))
-        .rows[0].first
-    const before = await first()
-    await db.query(`update daily.row_schemas set fields = '{}'`)
-    await migrateSchema(client)
-    expect(await first()).toBe(before)
-    await relistChangedSchemas(client)
-    expect((await first()) > before).toBe(true)
+    const columns = metricColumns('sentiment')
+    const previous = columns.filter(({ name }) => name !== 'negative_weight')
+    await deploy(withOther('sentiment', (fields) => fields.filter((field) => field !== 'negative_weight')))
+    onTestFinished(() => deploy(schemas))
+    const { brandId, said } = await sample()
+    const brands = [brandId, (await sample()).brandId]
+    const migrate = (...args: string[]) => runCommand('migrate.ts', args, { DATABASE_URL: url })
+    expect((await migrate()).stdout).toContain('previous fields of sentiment until npm run deploy')
+
+    const before = await lastStamp()
+    const phrases = [{ polarity: 'positive', confidence: '0.5' }]
+    await answer(db, { ...said, at: '2026-10-03T09:00:00Z', mentions: ['Acme'], phrases })
+    await refresh(db)
+    const [day] = (await listed(brandId, before)).filter(({ endpoint }) => endpoint === 'sentiment')
+    expect(day?.digest).toBe(digestOf([{ ...ROW, date: '2026-10-03' }], previous))
+    expect(Object.keys(JSON.parse(day?.totals ?? ''))).not.toContain('negative_weight')
+
+    let relists = 0
+    const query = async (sql: string, values: string[]) => {
+      if (sql.includes('daily.relist') && ++relists === 2) throw new Error('killed')
+      return client.query(sql, values)
+    }
+    const killed = Object.assign(Object.create(client), { query })
+    const activated = await lastStamp()
+    await expect(activateRowSchemas(killed)).rejects.toThrow('killed')
+    expect((await migrate('--activate')).stdout).toBe('The database has the current schema.\n')
+    for (const id of brands) {
+      const days = await listed(id, activated)
+      expect(days.map(({ endpoint, date, digest }) => [endpoint, date, digest])).toEqual(
+        (id === brandId ? ['2026-10-01', '2026-10-03'] : ['2026-10-01']).map((date) => [
+          'sentiment',
+          date,
+          digestOf([{ ...ROW, date }], columns),
+        ]),
+      )
+      expect(days.every(({ totals }) => 'negative_weight' in JSON.parse(totals))).toBe(true)
+    }
   }))

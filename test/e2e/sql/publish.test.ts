@@ -1,7 +1,7 @@
 import { AbortError } from 'p-retry'
 import { beforeEach, expect, test } from 'vitest'
 import type { RunStatement } from '../../../drizzle/db/refresh.ts'
-import { relistChangedSchemas } from '../../../drizzle/db/relist.ts'
+import { activateRowSchemas } from '../../../drizzle/db/row-schemas.ts'
 import { clearOfMidnight, daysAgo } from '../../fixtures/clock.ts'
 import { fillDaily } from '../../fixtures/fill-daily.ts'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
@@ -58,6 +58,10 @@ function before(text: string, effect: () => Promise<unknown>): RunStatement {
     return statement(sql, params)
   }
 }
+
+/** Gives a metric active fields that are not those of the last migration. */
+const haveOtherFields = (metric: string) =>
+  db.query('update daily.row_schemas set fields = fields[2:] where metric = $1', [metric])
 
 /** Stores rows of a day of `citation_share`, and lists the day as changed. */
 async function fill(brandId: string, day: string, rows: number) {
@@ -177,15 +181,16 @@ test('a metric whose columns have other names is written again, whatever a publi
   await publish()
   await answer(db, { ...said, at: '2026-10-02T09:00:00Z' })
   await refresh(db)
-  const relist = async () => {
-    await db.query(`update daily.row_schemas set listed = false where metric = 'visibility'`)
-    const client = await db.connect()
-    await relistChangedSchemas(client).finally(() => client.release())
+  const activate = async () => {
+    await haveOtherFields('visibility')
+    await db.query('select daily.activate_row_schemas()')
   }
-  await expect(publish({ run: before('commit_batch', relist) })).rejects.toThrow(
+  await expect(publish({ run: before('commit_batch', activate) })).rejects.toThrow(
     'The lease has passed to a migration or repair.',
   )
   expect(await query('select from daily.staged_objects')).toEqual([])
+  const client = await db.connect()
+  await activateRowSchemas(client).finally(() => client.release())
   await publish()
   expect(
     await query(
@@ -195,7 +200,7 @@ test('a metric whose columns have other names is written again, whatever a publi
 })
 
 test('a brand that appears while metrics are listed again is written again with its columns, too', async () => {
-  await db.query(`update daily.row_schemas set listed = false where metric = 'citation_share'`)
+  await haveOtherFields('citation_share')
   const client = await db.connect()
   const query_ = client.query.bind(client)
   const appear = async () => {
@@ -204,11 +209,11 @@ test('a brand that appears while metrics are listed again is written again with 
   }
   const hooked = {
     query: async (sql: string, values: string[]) => {
-      if (sql.includes('rewrite_table')) await appear()
+      if (sql.includes('activate_row_schemas')) await appear()
       return query_(sql, values)
     },
   }
-  await relistChangedSchemas(Object.assign(Object.create(client), hooked)).finally(() => client.release())
+  await activateRowSchemas(Object.assign(Object.create(client), hooked)).finally(() => client.release())
   await publish()
   expect(await query(`select from daily.current_objects where digest is null`)).toEqual([])
 })

@@ -81,7 +81,7 @@ describe('npm run deploy', () => {
     expect(steps.at(-3)).toMatch(
       /^deploy staging-export-api-openapi +api\.example\.com\/api\/export\/v1\/\*$/,
     )
-    expect(steps.at(-2)).toMatch(/^list changed days +ep-a-1\.eu-central-1/)
+    expect(steps.at(-2)).toMatch(/^activate new fields +ep-a-1\.eu-central-1/)
     expect(steps.at(-1)).toMatch(/^smoke +https:\/\/api\.example\.com$/)
     expect(result.stdout + result.stderr).not.toMatch(SECRET)
     expect(await wrangler.calls()).toEqual([])
@@ -163,12 +163,11 @@ describe.skipIf(inject('realPostgres'))('a release', () => {
       FAKE_WRANGLER,
     )
 
+  const query = (sql: string) => withClient(url, (client) => client.query(sql))
+
   test('migrates, deploys the Workers in order, by this Node, with secrets in files only, and tests the service', async () => {
-    const query = (sql: string) => withClient(url, (client) => client.query(sql))
-    await query(`update daily.row_schemas set listed = false where metric = 'sentiment'`)
     vi.stubEnv('PATH', '')
     await release({})
-    expect((await query('select from daily.row_schemas where not listed')).rows).toEqual([])
     expect(await calledFor()).toEqual(deployed)
     for (const { args, node, config, secrets } of await wrangler.calls()) {
       expect(node).toBe(process.execPath)
@@ -180,6 +179,17 @@ describe.skipIf(inject('realPostgres'))('a release', () => {
     expect(output.join('\n')).toMatch(
       /current schema[\s\S]*refresh +cron[\s\S]*is live[\s\S]*a wrong key +rejected/,
     )
+  })
+
+  test('lists days again after the last Worker, which a failure postpones', async () => {
+    await query(`update daily.row_schemas set listed = false where metric = 'sentiment'`)
+    const unlisted = async () => (await query('select metric from daily.row_schemas where not listed')).rows
+    vi.stubEnv('FAKE_WRANGLER_FAILS', 'openapi')
+    await expect(release({})).rejects.toThrow('wrangler could not deploy openapi')
+    expect(await unlisted()).toEqual([{ metric: 'sentiment' }])
+    vi.stubEnv('FAKE_WRANGLER_FAILS', undefined)
+    await release({})
+    expect(await unlisted()).toEqual([])
   })
 
   test.for([

@@ -118,7 +118,7 @@ test('after the restore of docs/operations.md, the keys are as before, and a cop
     await say(db, '2026-10-05', 'Rival')
     await say(db, '2026-11-11', 'Acme')
   })
-  for (const [name, ...args] of [['migrate'], ['refresh', '--relist'], ['verify']] as const)
+  for (const [name, ...args] of [['migrate', '--activate'], ['refresh', '--relist'], ['verify']] as const)
     expect(await runCommand(`${name}.ts`, args, { DATABASE_URL: url })).toMatchObject({ code: 0 })
   await syncAndExpectExact()
   await service.close()
