@@ -64,7 +64,9 @@ async function* compareRows(client: ClientBase, part: Part, columns: string): As
     })
   let found = await find({})
   if (found instanceof Error) {
-    await client.query('set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off')
+    await client.query(
+      'set jit = off; set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off',
+    )
     found = await find({})
   }
   if (!(found instanceof Error)) return yield* found

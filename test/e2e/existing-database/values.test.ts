@@ -40,7 +40,7 @@ async function found(): Promise<Difference[]> {
   const all: Difference[] = []
   for (const { brand } of [sick, healthy])
     for await (const difference of verify(client, { brandId: brand })) all.push(difference)
-  client.release()
+  client.release(true)
   return all
 }
 
