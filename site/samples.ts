@@ -26,7 +26,7 @@ function python(request: SampleRequest): string {
 # Set the key first: export EXPORT_API_KEY=svc_live_…
 import json, os, re, time
 from urllib.error import HTTPError
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 class NoRedirects(HTTPRedirectHandler):
@@ -54,7 +54,10 @@ while True:
         if error.code == 429:
             time.sleep(int(error.headers.get("Retry-After", 12)))
             continue
-        raise SystemExit(f"{error.code}: {error.read().decode()}")
+        # A gateway can repeat the key.
+        answer = re.sub(re.escape(key), "<API key>", unquote(error.read()), flags=re.I)
+        answer = re.sub(r"[\\x00-\\x1f\\x7f-\\x9f]", " ", answer)[:1000]
+        raise SystemExit(f"{error.code}: {answer}")
     for row in page["data"]:
         print(json.dumps(row))
     cursor = page.get("pagination", {}).get("nextCursor")
@@ -90,7 +93,10 @@ while (true) {
     continue
   }
   if (!response.ok) {
-    console.error(\`\${response.status}: \${await response.text()}\`)
+    // A gateway can repeat the key.
+    const text = (await response.text()).replace(/%[2-7][\\da-f]/gi, decodeURIComponent)
+    const answer = text.replace(new RegExp(key.replace(/\\W/g, '\\\\$&'), 'gi'), '<API key>')
+    console.error(\`\${response.status}: \${answer.replace(/\\p{Cc}/gu, ' ').slice(0, 1000)}\`)
     process.exit(1)
   }
   const page = await response.json()

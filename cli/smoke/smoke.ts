@@ -7,6 +7,7 @@ import {
   type Page,
   UnauthorizedError,
 } from '../../connectors/typescript/src/index.ts'
+import { messageMaker } from '../../connectors/typescript/src/message.ts'
 import { UsageError } from '../../drizzle/db/connect.ts'
 import { BASE } from '../../lib/http/app.ts'
 import { type OpenApiDocument, responseValidator } from '../../site/reference/openapi/response-validator.ts'
@@ -56,6 +57,7 @@ export async function runSmoke(service: Service): Promise<void> {
  * a file against those of a page.
  */
 export async function* smoke({ url, key }: Service): AsyncGenerator<Finding> {
+  const check = checker(key)
   let document: (z.infer<typeof Document> & OpenApiDocument) | undefined
   yield await check('openapi.json', async () => {
     document = await getJson({ url }, '/openapi.json', Document)
@@ -139,13 +141,16 @@ async function take(most: number, pages: AsyncIterable<Page<object>>): Promise<P
   return taken
 }
 
-async function check(name: string, run: () => Promise<string>): Promise<Finding> {
-  try {
-    return { name, result: await run() }
-  } catch (error) {
-    return { name, result: 'FAILED', failure: describe(error) }
+/** Returns a function that runs a check. A gateway can repeat the key in a failure. */
+const checker =
+  (key = '') =>
+  async (name: string, run: () => Promise<string>): Promise<Finding> => {
+    try {
+      return { name, result: await run() }
+    } catch (error) {
+      return { name, result: 'FAILED', failure: messageMaker(key)(describe(error)) }
+    }
   }
-}
 
 function describe(error: unknown): string {
   if (error instanceof ConnectionError) return describe(error.cause)

@@ -6,6 +6,7 @@ import { NO_OUTER_LIMIT, startEmulator } from '../../emulator/emulator.ts'
 import { BASE } from '../../lib/http/app.ts'
 import { mintApiKey } from '../../lib/request/api-key.ts'
 import { readStreams } from '../../site/reference/streams.ts'
+import { messageMaker } from '../typescript/src/message.ts'
 import { addBrands } from './brands.ts'
 import { addOrganization, daysBefore, START } from './organization.ts'
 
@@ -43,7 +44,8 @@ export async function startService() {
       // A rate limit of its own for each request.
       const headers = { 'X-API-Key': ownKey, 'User-Agent': randomUUID() }
       const response = await fetch(url, { headers })
-      if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+      if (!response.ok)
+        throw new Error(messageMaker(ownKey)(`${path}: ${response.status} ${await response.text()}`))
       const { data, pagination, meta } = await response.json()
       rows.push(...data)
       cursor = pagination?.nextCursor ?? ''

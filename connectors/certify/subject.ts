@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../../drizzle/db/connect.ts'
 import { readStreams } from '../../site/reference/streams.ts'
+import { messageMaker } from '../typescript/src/message.ts'
 import { type Ended, type Loader, runLoader } from './command.ts'
 import {
   type Copy,
@@ -59,6 +60,10 @@ export async function startSubject(
   const cwd = folder ?? (await mkdtemp(join(tmpdir(), 'certify-')))
   await mkdir(cwd, { recursive: true })
   const readCopy = copyReader({ copy, schema, folder: cwd })
+  const toMessage = messageMaker(service.key)
+  /** The end of what a run printed. */
+  const tail = ({ output }: Ended): string =>
+    output.trimEnd().split('\n').slice(-20).map(toMessage).join('\n')
   const proxy = await startProxy(service.url)
   const verdicts: Verdict[] = []
   /** Judges a promise. `obstacle` says why one that does not look broken was not tested. */
@@ -166,9 +171,6 @@ function describe(differences: readonly Difference[]): string[] {
     return own.length > SHOWN ? [...lines, `${table}: ${own.length} differences in all`] : lines
   })
 }
-
-/** The end of what a run printed. */
-const tail = ({ output }: Ended): string => output.trimEnd().split('\n').slice(-20).join('\n')
 
 /** How User-Agents begin that libraries and programs send when a loader sets none. */
 const DEFAULT =

@@ -32,16 +32,22 @@ function send({ baseUrl, apiKey }, path, query = {}, attempts = 5) {
     const headers = Object.fromEntries(named.map(([name, value]) => [name.toLowerCase(), value]))
     if (status === 200) return { text, headers }
     if ((status !== 429 && status !== 503) || attempt === attempts)
-      throw Object.assign(new Error(messageOf(status, text)), { status })
+      throw Object.assign(new Error(messageOf(status, text, apiKey)), { status })
     Utilities.sleep(Number(headers['retry-after'] ?? '5') * 1000)
   }
 }
 
 const getJson = (connection, path) => JSON.parse(send(connection, path).text)
 
-function messageOf(status, text) {
+/** Returns the message of an answer without what a gateway may repeat in it: the key in any case or percent-encoding. */
+function messageOf(status, text, apiKey) {
+  const key = new RegExp(apiKey.replace(/\W/g, '\\$&'), 'gi')
   try {
-    return JSON.parse(text).error
+    return JSON.parse(text)
+      .error.replace(/%[2-7][\da-f]/gi, decodeURIComponent)
+      .replace(key, '<API key>')
+      .replace(/\p{Cc}/gu, ' ')
+      .slice(0, 1000)
   } catch {
     // A proxy answered.
     return `The service answered ${status}.`

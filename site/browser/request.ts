@@ -10,6 +10,8 @@ export type ApiResponse = {
   readonly rows: readonly Row[]
   /** The cursor of the next page; null on the last one. */
   readonly next: string | null
+  /** The key of the request. */
+  readonly key: string
 }
 
 export type ApiRequest = {
@@ -42,7 +44,7 @@ export async function sendRequest(request: ApiRequest, signal?: AbortSignal): Pr
     const { data, pagination } = parseObject(text) ?? {}
     const next = isRow(pagination) && typeof pagination.nextCursor === 'string' ? pagination.nextCursor : null
     const rows = Array.isArray(data) ? data.filter(isRow) : []
-    return { status, ms: Math.round(performance.now() - start), headers, text, rows, next }
+    return { status, ms: Math.round(performance.now() - start), headers, text, rows, next, key: request.key }
   } catch {
     return null
   }
@@ -58,10 +60,17 @@ export type Reading = {
 export class FileError extends Error {}
 
 /** Returns the message of an error response. */
-export function errorOf({ status, text }: Pick<ApiResponse, 'status' | 'text'>): string {
+export function errorOf({ status, text, key }: Pick<ApiResponse, 'status' | 'text' | 'key'>): string {
   const error = parseObject(text)?.error
-  return typeof error === 'string' ? error : `The service returned ${status}.`
+  return typeof error === 'string' ? toMessage(error, key) : `The service returned ${status}.`
 }
+
+/** Returns an answer's first 1,000 characters without the key, which gateways repeat, also in capitals or encoded. */
+export const toMessage = (answer: string, key: string): string =>
+  answer
+    .replace(/%[2-7][\da-f]/gi, decodeURIComponent)
+    .replace(new RegExp(key.replace(/\W/g, '\\$&') || '(?!)', 'gi'), '<API key>')
+    .slice(0, 1000)
 
 export const SENDING = 'Sending…'
 export const INVALID_KEY = 'This key is not valid.'
@@ -86,7 +95,8 @@ export async function fetchFile(
     const response = await fetchResponse({ ...request, query: { ...query, format } }, signal)
     const { status, headers, body } = response
     if (status === 200 && body) return { headers, body }
-    if (status !== 429) throw new FileError(`${status}: ${errorOf({ status, text: await response.text() })}`)
+    if (status !== 429)
+      throw new FileError(`${status}: ${errorOf({ status, text: await response.text(), key: request.key })}`)
     for (let seconds = Number(headers.get('Retry-After')) || 1; seconds > 0; seconds -= 1) {
       signal.throwIfAborted()
       onProgress(`Waiting ${seconds} s for the rate limit.`)

@@ -2,7 +2,7 @@ import { createElement, disclosure, scrollable, table } from '../charts/elements
 import { type Endpoint, isMetric } from '../reference/endpoint.ts'
 import { showCode } from './highlight.ts'
 import { indentJson, isRow } from './json.ts'
-import { type ApiResponse, amount, errorOf } from './request.ts'
+import { type ApiResponse, amount, errorOf, toMessage } from './request.ts'
 
 /** Rows in the table: more are slow on a phone, and the CSV file contains them all. */
 const MAX_ROWS = 100
@@ -27,8 +27,9 @@ export function summary(response: ApiResponse): Node[] {
 /** Renders the rows of a response as a table, its JSON and its headers. Rows of a metric start closed: a chart shows them. */
 export function details(response: ApiResponse, endpoint: Endpoint): Node[] {
   const [{ rows }, { id, fields }] = [response, endpoint]
-  const json = () => block('JSON', indentJson(response.text), 'json')
-  const headers = [...response.headers].map((pair) => pair.join(': ')).join('\n')
+  const shown = (text: string) => (response.status === 200 ? text : toMessage(text, response.key))
+  const json = () => block('JSON', shown(indentJson(response.text)), 'json')
+  const headers = shown([...response.headers].map((pair) => pair.join(': ')).join('\n'))
   const title = rows.length > MAX_ROWS ? `First ${MAX_ROWS} of ${amount(rows.length)}` : 'Rows'
   const names = fields.map(({ name }) => name)
   const cells = () =>

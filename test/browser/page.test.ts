@@ -198,7 +198,7 @@ browserTest.each([
 })
 
 browserTest('says what is wrong with a key, a parameter, a window, the rate and the connection', async () => {
-  const { page, useKey, send } = await openReferencePage()
+  const { page, section, useKey, send } = await openReferencePage()
   expect(await useKey('svc_live_wrong')).toBe('This key is not valid.')
   const key = page.getByLabel('API key')
   expect(await key.getAttribute('aria-invalid')).toBe('true')
@@ -214,6 +214,17 @@ browserTest('says what is wrong with a key, a parameter, a window, the rate and 
     route.fulfill({ status: 429, headers: { 'Retry-After': '23' }, json: { error: 'Too many.' } }),
   )
   expect(await send('visibility')).toMatch(/^429 Too many\. .* retry after 23 s/)
+  const error = `${its.key} ${its.key.toUpperCase()} `.padEnd(970, '.') + its.key.repeat(5000)
+  await page.route('**/v1/visibility**', (route) =>
+    route.fulfill({ status: 400, headers: { 'X-Request-Id': its.key }, json: { error } }),
+  )
+  expect(await send('visibility')).toMatch(/^400 <API key> <API key> \.+(<API key>)+<?[\w ]{0,8} · /)
+  const response = section('visibility').locator('.response')
+  await response.getByText('Headers').click()
+  const shown = (await response.textContent()) ?? ''
+  expect(shown).toContain('x-request-id: <API key>')
+  expect(shown).not.toMatch(/svc_live_/i)
+  expect(shown.length).toBeLessThan(1500)
   await page.route('**/v1/visibility**', (route) => route.abort())
   expect(await send('visibility')).toMatch(/^No response/)
 })

@@ -202,6 +202,11 @@ test('names the place of a copy that it cannot read', async () => {
   await expect(certify({ command: 'true', copy: 'mysql://host/database' })).rejects.toThrow(/^--copy must be/)
 })
 
+test('shows the end of a first run that fails, without the key', async () => {
+  const failing = certify({ command: 'echo "401: $EXPORT_API_KEY"; exit 3', copy: 'jsonl:copy' })
+  await expect(failing).rejects.toThrow(/exit code 3\. Fix the command\.\n401: <API key>$/)
+})
+
 test('ends what a command leaves running', async () => {
   const variables = {
     EXPORT_API_URL: 'http://url',

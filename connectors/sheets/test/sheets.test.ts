@@ -112,13 +112,18 @@ test('replaces longer rows of an earlier load', () => {
   expect([before, sheets.sentiment?.length]).toEqual([4, 2])
 })
 
-test(`leaves the sheets as they were when a load fails, and shows the service's message`, async () => {
+test(`leaves the sheets as they were when a load fails, and shows the service's message without the key`, async () => {
   const own = await tenant(db)
   const { script, sheets, queue } = openBook(own.key)
   expect(() => script.reload?.()).toThrow(/brand/i)
   const before = structuredClone(sheets)
   queue.push({ status: 500, text: '<html>' })
   expect(() => script.reload?.()).toThrow('The service answered 500.')
+  const encoded = own.key.toUpperCase().replace(/./g, (each) => `%${each.charCodeAt(0).toString(16)}`)
+  const repeated =
+    `\u001b${own.key} ${own.key.toUpperCase()} ${encoded} `.padEnd(960, '.') + own.key.repeat(5000)
+  queue.push({ status: 400, text: JSON.stringify({ error: repeated }) })
+  expect(() => script.reload?.()).toThrow(/^ <API key> <API key> <API key> \.+(<API key>)+<?[\w ]*$/)
   await db.query('update api_keys set revoked_at = now() where id = $1', [own.keyId])
   const { error } = await call('/brands', { key: own.key })
   expect(() => script.reload?.()).toThrow(error)

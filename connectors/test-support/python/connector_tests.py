@@ -7,6 +7,7 @@ message about a setting, `windows` those of days and others, `digest` that of ro
 import json
 import random
 import time
+import traceback
 from itertools import combinations
 from pathlib import Path
 
@@ -50,6 +51,15 @@ def test_the_key_does_not_follow_a_redirect(connector):
     with pytest.raises(connector.errors, match="responded 302|redirects"):
         connector.read(url)
     assert requests == []
+
+
+def test_the_traceback_of_what_is_no_response_does_not_have_the_key(connector, monkeypatch):
+    key = "svc_live_" + "0" * 64
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    url = serve(lambda request: request.wfile.write(f"{key}\r\n".encode()) and (200, {}, PAGE))
+    with pytest.raises(Exception, match="<API key>") as raised:
+        connector.read(url, key)
+    assert key not in "".join(traceback.format_exception(raised.value))
 
 
 @pytest.mark.parametrize("end", ["/", "/api/export/v1", "/api/export/v1/", "\n"])

@@ -1,4 +1,5 @@
 import type { ExportApiError } from './errors.ts'
+import { messageMaker } from './message.ts'
 
 const BASE = '/api/export/v1'
 // <generated version>
@@ -32,6 +33,8 @@ export type Settings = {
   readonly timeoutMs: number
   readonly onRetry: (retry: Retry) => void
   readonly fetch: typeof fetch
+  /** Makes a message of a text of the service, in which a gateway may repeat the key. */
+  readonly toMessage: (text: string) => string
 }
 
 /** Returns what the options say, with defaults. Throws `TypeError` for wrong ones, without their values. */
@@ -48,6 +51,7 @@ export function readOptions(options: Partial<ClientOptions> = {}): Settings {
     timeoutMs,
     onRetry,
     fetch: options.fetch ?? ((...request) => fetch(...request)),
+    toMessage: messageMaker(apiKey),
   }
 }
 

@@ -11,6 +11,7 @@ type Attempt<Body> = {
   readonly signal: AbortSignal | undefined
   readonly timeoutMs: number
   readonly fetch: typeof fetch
+  readonly toMessage: (text: string) => string
 }
 
 /** Sends a GET request once. Throws `ExportApiError` for anything but a complete response. */
@@ -21,16 +22,20 @@ export async function request<Body>({
   signal,
   timeoutMs,
   headers,
+  toMessage,
 }: Attempt<Body>): Promise<JsonResponse<Body>> {
   const { origin } = url
   const timeout = AbortSignal.timeout(timeoutMs)
   const incomplete = (error: unknown) => {
-    const cause = rootOf(error)
-    const message = `No complete response from ${origin}: ${reasonOf(cause)}.`
-    if (!isUntrusted(cause)) throw new ConnectionError(message, { cause: error })
+    const root = rootOf(error)
+    // Errors of fetch carry bytes of a response.
+    const cause = new Error(toMessage(reasonOf(root)))
+    if (root instanceof Error) cause.name = root.name
+    const message = `No complete response from ${origin}: ${cause.message}.`
+    if (!isUntrusted(root)) throw new ConnectionError(message, { cause })
     const advice =
       'If your network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to its file.'
-    throw new ExportApiError(`${message} ${advice}`, { cause: error })
+    throw new ExportApiError(`${message} ${advice}`, { cause })
   }
   const response = await fetch(url, {
     headers,
@@ -45,10 +50,13 @@ export async function request<Body>({
   const { ok, status } = response
   const details = {
     status: status || undefined,
-    requestId: response.headers.get('X-Request-Id') ?? undefined,
+    requestId: toMessage(response.headers.get('X-Request-Id') ?? '') || undefined,
     retryAfterMs: retryAfterMs(response.headers),
   }
-  if (!ok) throw errorOf(typeof body?.error === 'string' ? body.error : describe(origin, response), details)
+  if (!ok) {
+    const message = typeof body?.error === 'string' ? toMessage(body.error) : describe(origin, response)
+    throw errorOf(message, details)
+  }
   if (body && isComplete(body)) return { headers: response.headers, body }
   const isJson = response.headers.get('Content-Type')?.startsWith('application/json')
   // Not every fetch notices that a body is cut short.

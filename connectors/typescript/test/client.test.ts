@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -154,6 +155,18 @@ test.each<[status: number, Class: typeof ExportApiError]>([
   const message = `Message of ${status}.`
   expect(error).toMatchObject({ name: Class.name, status, requestId: 'request-1', message })
   expect(requests).toHaveLength(1)
+})
+
+test('an error of what is no response has not the bytes of it, which can repeat the key', async () => {
+  const cause = Object.assign(new Error('Expected HTTP/, got svc_live_1'), { data: 'svc_live_1' })
+  const { api } = fakeApi([() => Promise.reject(new TypeError('fetch failed', { cause }))], {
+    onRetry: ({ error }) => {
+      throw error
+    },
+  })
+  const shown = inspect(await api.brands().catch((error) => error))
+  expect(shown).toContain('Expected HTTP/, got <API key>')
+  expect(shown).not.toContain('svc_live_1')
 })
 
 test('a 403 with a page of HTML is said to be of a proxy or firewall', async () => {

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
-from urllib.parse import urlsplit
+from functools import wraps
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from dlt.sources.helpers import requests
 from dlt.sources.helpers.rest_client import RESTClient
@@ -12,6 +13,7 @@ from requests import PreparedRequest
 from requests.auth import AuthBase
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
+T = TypeVar("T")
 USER_AGENT = "export-api-dlt/1.0.0"
 LONGEST_WAIT = 12
 # A service that asks for a longer wait is not waited for.
@@ -53,7 +55,7 @@ def make_client(base_url: str, api_key: str) -> RESTClient:
         raise SettingError("Set api_key to your API key, without other characters.")
     session = requests.Session(raise_for_status=False)
     retrying = Retrying(retry=retry_if_exception(is_temporary), wait=seconds, stop=stop_after_attempt(10), reraise=True)
-    session.send = retrying.wraps(session.send)  # type: ignore[method-assign]
+    session.send = retrying.wraps(with_safe_errors(session.send, key))  # type: ignore[method-assign]
     return RESTClient(
         base_url=f"{root}/api/export/v1",
         headers={"User-Agent": USER_AGENT},
@@ -62,6 +64,27 @@ def make_client(base_url: str, api_key: str) -> RESTClient:
         data_selector="data",
         session=session,
     )
+
+
+def with_safe_errors(function: Callable[..., T], key: str) -> Callable[..., T]:
+    """Returns a function whose errors can be printed: gateways repeat what was sent.
+
+    Their messages are without the key in any case or percent-encoding, without control characters, and have at most
+    1,000 characters.
+    """
+    pattern = re.compile(re.escape(key), re.IGNORECASE)
+
+    @wraps(function)
+    def safe(*args: Any, **options: Any) -> T:
+        try:
+            return function(*args, **options)
+        except Exception as error:
+            message = re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", pattern.sub("<API key>", unquote(str(error))))
+            error.args = (message[:1000],)
+            # A traceback would show the errors that caused it.
+            raise error from None
+
+    return safe
 
 
 def is_temporary(error: BaseException) -> bool:

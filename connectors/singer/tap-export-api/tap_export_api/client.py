@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from decimal import Decimal
+from functools import wraps
 from http import HTTPStatus
 from itertools import count
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from requests.exceptions import JSONDecodeError
 from singer_sdk import RESTStream
@@ -37,6 +39,27 @@ def wrong_settings(config: Mapping[str, Any]) -> Iterator[str]:
         yield "Set base_url to an address such as https://api.example.com."
     if not re.fullmatch("[!-~]+", str(config.get("api_key")).strip()):
         yield "Set api_key to your API key, without other characters."
+
+
+def with_safe_errors(function: Callable[..., Any], key: str) -> Callable[..., Any]:
+    """Returns a function whose errors can be printed: gateways repeat what was sent.
+
+    Their messages are without the key in any case or percent-encoding, without control characters, and have at most
+    1,000 characters.
+    """
+    pattern = re.compile(re.escape(key), re.IGNORECASE)
+
+    @wraps(function)
+    def safe(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except Exception as error:
+            message = re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", pattern.sub("<API key>", unquote(str(error))))
+            error.args = (message[:1000],)
+            # A traceback would show the errors that caused it.
+            raise error from None
+
+    return safe
 
 
 def read_body(response: Response, **_: Any) -> None:
@@ -101,6 +124,9 @@ class ExportStream(RESTStream):
         """Returns the seconds unchanged: after `Retry-After`, the service lets the request through."""
         return value
 
+    def backoff_handler(self, details: Any) -> None:
+        """Logs nothing: the SDK logs each wait before, with its error, and would log here what the response says."""
+
     def backoff_max_tries(self) -> int:
         return 10
 
@@ -128,7 +154,7 @@ class ExportStream(RESTStream):
 
         `brands_digest` of a page identifies the brands that the key reads, where the response is about all of them.
         """
-        send = self.request_decorator(self.read_page)
+        send = self.request_decorator(with_safe_errors(self.read_page, self.config["api_key"].strip()))
         for _ in range(MOST_PAGES):
             request = self.build_prepared_request("GET", f"{self.url_base}{self.path}", params=params)
             request.register_hook("response", read_body)
