@@ -44,14 +44,14 @@ await run(async () => {
     let wrong = 0
     let waiting = 0
     let unlisted = 0
-    let failed = 0
+    const failed = new Set<string>()
     for await (const found of verify(client, { brandId, from, to })) {
       if (found.kind === 'changes') unlisted += 1
-      else if (found.kind === 'failed') failed += 1
+      else if (found.kind === 'failed') failed.add(`${found.metric} ${found.row.brand_id} ${found.row.date}`)
       else if (found.waiting) waiting += 1
       else wrong += 1
       console.log(
-        `${found.metric} ${found.kind}${found.waiting ? ' (in the refresh queue)' : ''} ${JSON.stringify(found.row)}`,
+        `${found.metric} ${found.kind}${found.waiting && found.kind !== 'failed' ? ' (in the refresh queue)' : ''} ${JSON.stringify(found.row)}`,
       )
     }
     if (waiting > 0) console.log(`${rowsDiffer(waiting)} (in the refresh queue).`)
@@ -62,8 +62,8 @@ await run(async () => {
       ),
       wrong > 0 &&
         `${rowsDiffer(wrong)} from the views. To recompute every day, run npm run refresh -- --all.`,
-      failed > 0 &&
-        `${failed === 1 ? '1 day' : `${failed} days`} cannot be computed. Correct the rows that the error names, then run npm run refresh.`,
+      failed.size > 0 &&
+        `${failed.size === 1 ? '1 day' : `${failed.size} days`} cannot be computed. Correct the rows that the error names, then run npm run refresh.`,
       unlisted > 0 &&
         `${daysDiffer(unlisted)} from the list of changes. To list every day again, run npm run refresh -- --relist.`,
     ].filter((sentence) => sentence !== false)

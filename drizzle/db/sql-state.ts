@@ -4,5 +4,9 @@ export function sqlState(error: unknown): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : sqlState(error.cause)
 }
 
-/** Whether a value caused a database error, also in a function of a mapped view: its SQLSTATE has one of these classes. */
-export const isDataError = (error: unknown): boolean => /^(21|22|23|P0)/.test(sqlState(error))
+/**
+ * Whether a value caused a database error, also in a function of a mapped view: not a connection, a lock, a conflict, a
+ * cancel, a lack of resources or of privileges.
+ */
+export const isDataError = (error: unknown): boolean =>
+  /^(?!08|25|40|53|55|57|58|42501)[0-9A-Z]{5}$/.test(sqlState(error))

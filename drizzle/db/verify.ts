@@ -29,6 +29,23 @@ type Part = Extent & { readonly metric: string; readonly stored: string; readonl
  * each in one snapshot.
  */
 export async function* verify(client: ClientBase, extent: Extent): AsyncGenerator<Difference> {
+  await client.query('select daily.check_metrics()')
+  const { rows } = await client.query<{ path: string }>(`select current_setting('search_path') as path`)
+  // A function of a mapped view finds what a refresh finds.
+  await client.query(
+    'set search_path = pg_catalog, pg_temp; set extra_float_digits = 1; set bytea_output = hex; set jit = off',
+  )
+  try {
+    yield* compareAll(client, extent)
+  } finally {
+    await client.query(`select set_config('search_path', $1, false)`, [rows[0]?.path])
+    await client.query(
+      'reset extra_float_digits; reset bytea_output; reset jit; reset enable_seqscan; reset enable_hashjoin; reset enable_mergejoin',
+    )
+  }
+}
+
+async function* compareAll(client: ClientBase, extent: Extent): AsyncGenerator<Difference> {
   for (const metric of await metricsOf(client)) {
     const stored = `daily.${client.escapeIdentifier(metric)}`
     const columns = await columnsOf(client, stored)
@@ -64,9 +81,7 @@ async function* compareRows(client: ClientBase, part: Part, columns: string): As
     })
   let found = await find({})
   if (found instanceof Error) {
-    await client.query(
-      'set jit = off; set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off',
-    )
+    await client.query('set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off')
     found = await find({})
   }
   if (!(found instanceof Error)) return yield* found
@@ -97,10 +112,12 @@ async function findDifferentRows(client: ClientBase, part: Part, columns: string
        select 'missing' as kind, * from (select * from fresh except select * from stored) as missing
        union all
        select 'wrong', * from (select * from stored except select * from fresh) as wrong)
-     select $4 as metric, kind, to_jsonb(differing) - 'kind' as row, exists (
-       select from daily.refresh_queue where metric = $4 and brand_id = $1 and refresh_queue.date = differing.date
-     ) or exists (select from daily.change_log) as waiting
-     from differing order by date, kind`,
+     select $4 as metric, case when queued.last_error is not null then 'failed' else kind end as kind,
+       queued.date is not null or exists (select from daily.change_log) as waiting,
+       to_jsonb(differing) - 'kind' || case when queued.last_error is null then '{}' else jsonb_build_object('error', queued.last_error) end as row
+     from differing
+     left join daily.refresh_queue as queued on queued.metric = $4 and queued.brand_id = $1 and queued.date = differing.date
+     order by differing.date, kind`,
     [brandId, from, to, metric],
   )
   return rows

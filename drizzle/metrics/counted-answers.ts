@@ -20,7 +20,9 @@ export const countedAnswers = metrics
       answers.market_id
     from export_source.answers
     join export_source.prompts on prompts.id = answers.prompt_id
-    where answers.error is null
+    where answers.id is not null
+      and answers.answered_at is not null
+      and answers.error is null
       and prompts.retired_at is null
       and prompts.counts_in_metrics
   `)

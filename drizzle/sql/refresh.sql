@@ -251,7 +251,7 @@ create or replace function daily.refresh(
   out brand_id uuid, out processed integer, out done boolean, out failure jsonb
 )
 language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = off
-set plan_cache_mode = force_custom_plan as $function$
+set extra_float_digits = 1 set bytea_output = hex set plan_cache_mode = force_custom_plan as $function$
 declare
   deadline timestamptz := clock_timestamp() + duration;
   brands uuid[];

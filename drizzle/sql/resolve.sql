@@ -10,8 +10,8 @@ insert into daily.progress default values on conflict do nothing;
 -- the entries of the log by hashing. A custom plan avoids a plan of an empty log.
 create or replace function daily.resolve(wait boolean default true) returns integer
 language plpgsql security definer
-set search_path = pg_catalog, pg_temp set row_security = off set plan_cache_mode = force_custom_plan
-set enable_nestloop = off set jit = off set random_page_cost = 1.1 set work_mem = '64MB'
+set search_path = pg_catalog, pg_temp set row_security = off
+set extra_float_digits = 1 set bytea_output = hex set plan_cache_mode = force_custom_plan set enable_nestloop = off set jit = off set random_page_cost = 1.1 set work_mem = '64MB'
 as $function$
 declare
   started timestamptz;
@@ -166,7 +166,7 @@ begin
   ), citation_day as (
     insert into daily.citation_days (brand_id, recorded, answered)
     select distinct brand_id, date, answered from days_of_prompts join brands_of_prompts using (prompt_id)
-    where dated_by = 'recorded_at' and brand_id is not null
+    where dated_by = 'recorded_at' and brand_id is not null and answered is not null
       and date between '0001-01-01' and '9999-12-31'
     on conflict do nothing
   ),

@@ -26,6 +26,22 @@ begin
 end
 $function$;
 
+-- Raises an error when the view of a metric is missing: DROP … CASCADE of a table or column takes it along.
+create or replace function daily.check_metrics() returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
+declare
+  missing text := (
+    select string_agg(format('metrics.%I', metric), ', ' order by metric) from daily.row_schemas
+    where to_regclass(format('metrics.%I', metric)) is null);
+begin
+  if missing is not null then
+    raise exception 'The views of metrics are missing: %', missing
+      using errcode = 'invalid_schema_definition',
+        hint = 'Create the view of export_source and these views again, with their statements in drizzle/migrations.';
+  end if;
+end
+$function$;
+
 -- Starts a run of the refresh: checks that triggers track all tables, or starts a pass over the rolling window where there
 -- is one, and resolves the log. Unless `restart`, no pass starts while days of the last one wait, for at most an hour: a
 -- day that takes too long must not stop all passes. `restart` also retries days that failed, at once. Returns the number of
@@ -44,6 +60,7 @@ begin
   if restart then perform pg_advisory_xact_lock(hashtext('daily.refresh')); end if;
   perform pg_advisory_xact_lock(hashtext('daily.resolve'));
   perform daily.check_row_security();
+  perform daily.check_metrics();
   if restart then
     update daily.refresh_queue set retry_at = null where retry_at is not null;
   end if;

@@ -7,13 +7,15 @@ create or replace view daily.reads as
   join pg_catalog.pg_depend
     on classid = 'pg_catalog.pg_rewrite'::regclass and objid = pg_rewrite.oid
     and refclassid = 'pg_catalog.pg_class'::regclass and refobjid <> ev_class
+  -- The type of a composite column is a relation, too.
+  join pg_catalog.pg_class on pg_class.oid = refobjid and relkind <> 'c'
   where ev_type = '1';
 
 -- Returns the first thing that a row of a view depends on next to one row of one table; null where there is none. Reads
 -- PostgreSQL's tree of the view as text: nodes, as {VAR, and fields, as :varno 1, where <> is an empty one. A backslash is
 -- before each blank or brace of a name.
 create or replace function daily.other_dependency(of_view regclass) returns text
-language sql stable set search_path = pg_catalog, pg_temp as $function$
+language sql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on as $function$
   with tokens as materialized (
     select n, match[1] as name, match[2] as value,
       sum(case left(match[1], 1) when '{' then 1 when '}' then -1 else 0 end) over (order by n) as depth
@@ -70,8 +72,9 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
     union all
     select 'an outer join' from tokens where name = ':jointype' and value <> '0'
     union all
-    -- The rows of a statement have none.
-    select 'a system column' from tokens where name = ':varattno' and value like '-%'
+    -- The rows of a statement have no system columns, and a whole row changes with the columns of the table.
+    select case value when '0' then 'a whole row' else 'a system column' end
+    from tokens where name = ':varattno' and value ~ '^(-|0$)'
     union all
     select 'the virtual column ' || attname from daily.reads
     join pg_attribute on attrelid = relation and pg_attribute.attnum = reads.attnum and attgenerated = 'v'
@@ -80,6 +83,11 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
     -- PostgreSQL 15 also has the view itself in the list, for its OLD and NEW.
     select 'its table twice' from tokens as kind join tokens as relation on relation.n = kind.n + 1
     where kind.name = ':rtekind' and kind.value = '0' and relation.value <> of_view::oid::text having count(*) > 1
+    union all
+    -- A text cannot name the schema of these operators.
+    select oid::regoperator || ' in NULLIF, IS DISTINCT FROM or CASE' from tokens join pg_operator on oid = value::oid
+    where name = ':opno' and oprnamespace <> 'pg_catalog'::regnamespace
+      and exists (select from tokens where name in ('{NULLIFEXPR', '{DISTINCTEXPR', '{CASETESTEXPR'))
     union all
     select words from functions join pg_proc using (oid)
     -- The tree has no default arguments. A body of BEGIN ATOMIC depends on what it reads.
@@ -123,7 +131,16 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
   ) as tree
 $function$;
 
--- Those without all four triggers, enabled always.
+-- Why triggers of a table would miss changes of its rows: it has a parent, or children that are no partitions.
+create or replace function daily.outside_parents(of_table regclass) returns table (relation regclass)
+language sql stable set search_path = pg_catalog, pg_temp as $function$
+  select inhparent::regclass from pg_catalog.pg_inherits where inhrelid = of_table
+  union all
+  select inhrelid from pg_catalog.pg_inherits join pg_catalog.pg_class on oid = inhparent
+  where inhparent = of_table and relkind <> 'p'
+$function$;
+
+-- Those without all four triggers, enabled always, and those of which statements on another table change rows.
 create or replace function daily.untracked_tables() returns table (source text, base regclass, is_partition boolean)
 language sql stable set search_path = pg_catalog, pg_temp as $function$
   select tables.*
@@ -132,4 +149,5 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
     select count(*) from pg_catalog.pg_trigger
     where tgrelid = tables.base and tgname ~ format('^log_%s_(insert|update|delete|truncate)$', tables.source)
       and tgenabled = 'A')
+    or not is_partition and exists (select from daily.outside_parents(tables.base))
 $function$;

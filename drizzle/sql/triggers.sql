@@ -27,18 +27,34 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
 $function$;
 
 -- Returns a query of the tracked columns of some rows of the table under a source, seen through the source's view. Run it
--- with the schema of that table as search_path: the query then names the table alone, so a WITH can stand in for it.
+-- with pg_catalog as search_path: no other function can then take the place of one that the view names. A WITH stands in
+-- for the table, with its columns in order, since a partition can have another one; those that the view does not read can
+-- be renamed and dropped. The text has the same meaning in each session.
 create or replace function daily.seen_through(of_source text, of_rows text) returns text
-language plpgsql set search_path = pg_catalog, pg_temp as $function$
+language plpgsql set search_path = pg_catalog, pg_temp
+set standard_conforming_strings = on set datestyle = iso set intervalstyle = iso_8601 set extra_float_digits = 1
+set bytea_output = hex as $function$
 declare
   base pg_catalog.pg_class := daily.table_under(of_source);
-  query text;
+  mention text := '(?<![\w".])' || regexp_replace(base.oid::regclass::text, '(\W)', '\\\1', 'g') || '(?![\w"$])';
+  query text := rtrim(pg_catalog.pg_get_viewdef(format('export_source.%I', of_source)::regclass), ';');
+  columns text := (
+    select string_agg(case when is_read then '' else 'null as ' end || quote_ident(attname), ', ' order by attnum)
+    from pg_catalog.pg_attribute
+    cross join lateral (
+      select exists (
+        select from daily.reads
+        where view = format('export_source.%I', of_source)::regclass and relation = base.oid and reads.attnum = pg_attribute.attnum
+      ) as is_read
+    ) as reading
+    where attrelid = base.oid and attnum > 0 and not attisdropped);
 begin
-  perform set_config('search_path', format('%s, pg_temp', base.relnamespace::regnamespace), true);
-  query := rtrim(pg_catalog.pg_get_viewdef(format('export_source.%I', of_source)::regclass), ';');
-  perform set_config('search_path', 'pg_catalog, pg_temp', true);
+  if regexp_count(query, mention) <> 1 then
+    raise exception 'The text of export_source.% has the name of its table more than once', of_source;
+  end if;
   return (
-    select format('select %s from (with %I as (select * from %s) %s) as seen', relevant, base.relname, of_rows, query)
+    select format('select %s from (with %I as (select %s from %s) %s) as seen',
+      relevant, base.relname, columns, of_rows, regexp_replace(query, mention, replace(quote_ident(base.relname), '\', '\\')))
     from daily.tracked_columns() where source = of_source);
 end
 $function$;
@@ -77,7 +93,6 @@ begin
   end if;
   new_rows := daily.seen_through(of_source, 'new_rows');
   old_rows := daily.seen_through(of_source, 'old_rows');
-  perform set_config('search_path', format('%s, pg_temp', base.relnamespace::regnamespace), true);
   for event, queries in
     values
       ('insert', array[new_rows]),
@@ -97,9 +112,10 @@ begin
     end loop;
     execute format(
       'create or replace function daily.%1$I() returns trigger
-       language plpgsql security definer set search_path = %2$s, pg_temp as %3$L;
+       language plpgsql security definer set search_path = pg_catalog, pg_temp
+       set standard_conforming_strings = on set extra_float_digits = 1 set bytea_output = hex as %2$L;
        revoke execute on function daily.%1$I() from public',
-      format('log_%s_%s', of_source, event), base.relnamespace::regnamespace, format('begin %s; return null; end', body));
+      format('log_%s_%s', of_source, event), format(e'#variable_conflict use_column\nbegin %s; return null; end', body));
   end loop;
 end
 $function$;
@@ -145,6 +161,11 @@ begin
     raise exception '% does not read % alone, but %', source_view, of_table, array_to_string(relations, ', ')
       using hint = 'Change the view, or use the rolling window (docs/existing-database.md#rolling-window).';
   end if;
+  -- Statements on a parent fire no trigger of a child, and those on a child none of a parent that is no partitioned table.
+  if exists (select from daily.outside_parents(of_table)) then
+    raise exception '% is a partition or a child of another table, or has children', of_table
+      using hint = 'Let the view select from the partitioned table, or use the rolling window (docs/existing-database.md#rolling-window).';
+  end if;
   perform daily.create_trigger_functions(of_source);
   for previous in
     select tgrelid::regclass as base, tgname from pg_catalog.pg_trigger
@@ -166,11 +187,12 @@ language plpgsql set search_path = pg_catalog, pg_temp set row_security = off as
 begin
   perform daily.create_triggers(base, of_source)
   from (select of_table union select relid from pg_partition_tree(of_table)) as partition (base);
-  perform set_config('search_path', (daily.table_under(of_source)).relnamespace::regnamespace::text, true);
   execute daily.log_statement(of_source, daily.seen_through(of_source, of_table::text));
 end
 $function$;
 
--- Updates the functions of all tracked sources. Triggers call them by name, so the upgrade locks no table.
+-- Updates the functions of all tracked sources, unless the rolling window replaces them. Triggers call them by name, so the
+-- upgrade locks no table.
 select daily.create_trigger_functions(source)
-from (select source from daily.source_tables() except select source from daily.untracked_tables() where not is_partition) as tracked;
+from (select source from daily.source_tables() except select source from daily.untracked_tables() where not is_partition) as tracked
+where not exists (select from daily.rolling_window);

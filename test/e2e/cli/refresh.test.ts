@@ -102,6 +102,10 @@ test('a day that cannot be computed is a sentence with its cause', async () => {
         `^visibility of 2026-10-02 of brand ${brandId} cannot be computed: .*"failing".*\n$`,
       ),
     })
+    expect(await run('verify')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^1 day cannot be computed\./),
+    })
   })
   expect((await run('refresh')).code).toBe(0)
 })

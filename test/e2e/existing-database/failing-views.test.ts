@@ -82,6 +82,31 @@ test.each<[string, string, string, 'keys' | 'source']>([
   expect(await logged('truncate app.said')).toEqual([null])
 })
 
+test('what a trigger logs depends on no setting of the session, and on no function that is added', async () => {
+  await client.query(`set local standard_conforming_strings = off; set local datestyle = 'SQL, DMY'`)
+  await client.query('alter table app.said add at timestamptz, add spare text, add labels text[]')
+  await install(`select run as answer_id, score::text || label as polarity, 1::numeric(5, 4) as confidence
+    from app.said cross join lateral unnest(labels) as names (label)
+    where coalesce(note, '1') ~ E'^\\\\d' and (at at time zone 'UTC')::date >= '01/10/2026'::date`)
+  await client.query(`set local datestyle = iso; set local extra_float_digits = 0; alter table app.said drop spare;
+    create function app.unnest(text[]) returns setof text language sql as 'select null where false'`)
+  const row = `('${BAD}', '1', 0.12345678901234567, '2026-10-02', '{x}')`
+  expect(await logged(`insert into app.said (run, note, score, at, labels) values ${row}`)).toEqual([BAD])
+  expect(await logged(`update app.said set score = 0.12345678901234561 where run = '${BAD}'`)).toEqual([BAD])
+})
+
+test('a partition with another order of columns logs its own keys', async () => {
+  await client.query(`drop table app.said; create table app.said (run uuid, note text, score float8, divisor integer)
+      partition by list (divisor);
+    create table app.said_one (note text, divisor integer, score float8, run uuid);
+    alter table app.said attach partition app.said_one for values in (1)`)
+  await install(view('score::numeric(5, 4)'))
+  expect(await logged(`insert into app.said_one (run, score, divisor) values ('${BAD}', 1, 1)`)).toEqual([
+    BAD,
+  ])
+  expect(await logged(`delete from app.said_one where run = '${BAD}'`)).toEqual([BAD])
+})
+
 test('a statement that is canceled, or whose changes cannot be logged, fails', async () => {
   await install(CHECKED)
   await client.query('savepoint installed')

@@ -13,7 +13,9 @@ beforeAll(async () => {
     create function app.since(at timestamptz, "from" timestamptz default now()) returns boolean immutable
       language sql as 'select at > "from"';
     create function app.seats() returns bigint immutable begin atomic select count(*) from app.seats; end;
-    create operator app.### (function = app.tidy, rightarg = text)`)
+    create operator app.### (function = app.tidy, rightarg = text);
+    create function app.alike(text, text) returns boolean immutable language sql as 'select lower($1) = lower($2)';
+    create operator app.= (function = app.alike, leftarg = text, rightarg = text)`)
 })
 
 beforeEach(async () => {
@@ -51,6 +53,7 @@ test.each([
   [`${FROM} tablesample system (9)`, 'TABLESAMPLE'],
   [`label as name from unnest(array[1]) as one left join app.said on true`, 'an outer join'],
   [`${FROM} where tableoid > 0`, 'a system column'],
+  [`${FROM} where said is not null`, 'a whole row'],
   ['xmlelement(name x, label)::text as name from app.said', 'XMLEXPR'],
   [`${FROM} where at < now()`, 'now()'],
   [`${FROM} where score > random()`, 'random()'],
@@ -74,6 +77,31 @@ test.each([
   ['(1 / 0)::text as name from app.said', 'division by zero'],
 ])('triggers are refused for select …, %s', async (query, found) => {
   await expect(install(query)).rejects.toThrow(found)
+})
+
+test.each([
+  `nullif(label, 'x') as name from app.said`,
+  `label as name from app.said where label is distinct from 'x'`,
+  `case label when 'x' then label end as name from app.said`,
+])('triggers are refused where an operator of another schema cannot be named: %s', async (query) => {
+  await client.query('set local search_path = app, pg_catalog')
+  await expect(install(query)).rejects.toThrow('app.=')
+})
+
+test.each([
+  ['is a child', 'create table app.parent (like app.said); alter table app.said inherit app.parent'],
+  ['has a child', 'create table app.child () inherits (app.said)'],
+])('a table that %s of another one is refused, and named when it becomes one', async (_, change) => {
+  await client.query('savepoint before')
+  await client.query(change)
+  await expect(install(FROM)).rejects.toThrow('a child of another table')
+  await client.query('rollback to before')
+  await install(FROM)
+  await client.query(change)
+  const { rows } = await client.query(
+    `select base::text from daily.untracked_tables() where source = 'answer_mentions'`,
+  )
+  expect(rows).toEqual([{ base: 'app.said' }])
 })
 
 test('the reason and its hint are a sentence each', async () => {

@@ -13,7 +13,7 @@ const { db } = await isolatedPool(async (client) => {
   await client.query(`
     alter table app.feelings add strength double precision, add divisor integer default 1, alter certainty drop not null;
     alter table app.links alter address drop not null, alter ours drop not null, alter seen_at drop not null;
-    alter table app.llm_runs alter engine drop not null, alter region drop not null,
+    alter table app.llm_runs alter run_at drop not null, alter engine drop not null, alter region drop not null,
       drop constraint llm_runs_engine_fkey, drop constraint llm_runs_region_fkey;
     alter table app.named drop constraint named_pkey;
     alter table app.rivals drop constraint rivals_brand_label_key;
@@ -87,6 +87,7 @@ test.each<[statement: string, failing: Readonly<Record<string, RegExp>>]>([
   ['delete from app.engines where slug = (select engine from app.llm_runs where uid = $1)', {}],
   [region('deleted_at = now()'), {}],
   [engine('deleted_at = now()'), {}],
+  [run('run_at = null'), {}],
   [run(`run_at = 'infinity'`), {}],
   [run(`run_at = '-infinity'`), {}],
   [run(`run_at = '0001-01-01 BC'`), {}],
@@ -139,4 +140,14 @@ test('verify names a day on which metrics count other answers', async () => {
     total_responses: 1,
     total_prompts: 2,
   })
+})
+
+test('a metric whose view was dropped is an error of the refresh and of verify', async () => {
+  const client = await db.connect()
+  await client.query('begin; drop table app.feelings cascade; savepoint dropped')
+  await expect(client.query('select daily.start_refresh(true)')).rejects.toThrow('missing: metrics.sentiment')
+  await client.query('rollback to dropped')
+  await expect(verify(client, {}).next()).rejects.toThrow('missing: metrics.sentiment')
+  await client.query('rollback')
+  client.release()
 })
