@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, expect, inject, test } from 'vitest'
 import { isolatedPool } from '../../fixtures/isolated-database.ts'
 import { prepareMapped } from '../../fixtures/schema.ts'
 
@@ -76,6 +76,12 @@ test.each<[string, string, string, 'keys' | 'source']>([
   const keys = (...of: string[]) => (what === 'keys' ? of : [null])
 
   expect(await logged(`insert into app.said ${bad}`)).toEqual(keys(BAD))
+  if (inject('realPostgres')) {
+    const cells = broken ? '1' : fault.replaceAll(', ', '\\t').replaceAll("'", '')
+    const columns = broken ? 'run, note' : 'run, note, score, divisor'
+    const copy = `copy app.said (${columns}) from program $$printf '${BAD}\\t${cells}\\n'$$`
+    expect(await logged(copy)).toEqual(keys(BAD))
+  }
   expect(await logged(edit.replace('update', 'update app.said'))).toEqual(keys(GOOD, BAD))
   expect(await logged(`merge into app.said ${merge}`)).toEqual(keys(GOOD, BAD))
   expect(await logged('delete from app.said')).toEqual(keys(GOOD, BAD))
