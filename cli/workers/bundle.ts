@@ -7,6 +7,7 @@ import type { render as renderSites } from '../../site/files.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FUNCTIONS = join(ROOT, 'functions')
+const METRICS = join(FUNCTIONS, 'metrics')
 const NO_ANALYTICS = fileURLToPath(new URL('./no-analytics.ts', import.meta.url))
 const DIST = join(ROOT, 'dist')
 
@@ -47,7 +48,7 @@ export async function bundleOptions(render: typeof renderSites) {
     mainFields: ['module', 'main'],
     conditions: ['workerd', 'worker', 'browser', 'import'],
     external: ['cloudflare:*'],
-    plugins: [sites(render)],
+    plugins: [sites(render), allMetrics],
     alias: { '@upstash/core-analytics': NO_ANALYTICS },
     legalComments: 'none',
     logLevel: 'silent',
@@ -64,6 +65,19 @@ const sites = (render: typeof renderSites): Plugin => ({
         .join('\n'),
     })),
 })
+
+/** Replaces the search of `functions/metrics/all.ts` by what it finds. */
+const allMetrics: Plugin = {
+  name: 'metrics',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]functions[\\/]metrics[\\/]all\.ts$/ }, async () => {
+      const { metrics } = await import('../../functions/metrics/all.ts')
+      const names = Object.keys(metrics)
+      const imports = names.map((name, index) => `import m${index} from '../${name}.ts'`)
+      const entries = names.map((name, index) => `'${name}': m${index}`)
+      return { contents: `${imports.join('\n')}\nexport const metrics = { ${entries.join(', ')} }`, resolveDir: METRICS }
+    }),
+}
 
 /** Renames each file into place: another process may be reading the folder. */
 export async function writeBundles(outputFiles: readonly OutputFile[]): Promise<void> {

@@ -151,6 +151,11 @@ CREATE TABLE "daily"."applied_sql" (
 	"applied_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "daily"."brand_log" (
+	"source" text NOT NULL,
+	"brand_id" uuid
+);
+--> statement-breakpoint
 CREATE TABLE "daily"."change_log" (
 	"source" text NOT NULL,
 	"brand_id" uuid,
@@ -179,10 +184,12 @@ CREATE TABLE "daily"."changes" (
 	"endpoint" text COLLATE "C" NOT NULL,
 	"date" date NOT NULL,
 	"rows" integer NOT NULL,
+	"bytes" bigint NOT NULL,
 	"totals" json NOT NULL,
 	"digest" text COLLATE "C" NOT NULL,
 	"causes" json NOT NULL,
 	"changed_at" text COLLATE "C" NOT NULL,
+	"first_changed_at" text COLLATE "C" NOT NULL,
 	"batch" bigint NOT NULL,
 	CONSTRAINT "changes_endpoint_date_brand_id_pk" PRIMARY KEY("endpoint","date","brand_id")
 );
@@ -208,7 +215,8 @@ CREATE TABLE "daily"."progress" (
 --> statement-breakpoint
 CREATE TABLE "daily"."queued_brands" (
 	"brand_id" uuid PRIMARY KEY NOT NULL,
-	"as_of" timestamp with time zone NOT NULL
+	"as_of" timestamp with time zone NOT NULL,
+	"returned" boolean DEFAULT false NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."queued_causes" (
@@ -218,6 +226,11 @@ CREATE TABLE "daily"."queued_causes" (
 	"cause" text NOT NULL,
 	"batch" bigint NOT NULL,
 	CONSTRAINT "queued_causes_brand_id_metric_date_batch_cause_pk" PRIMARY KEY("brand_id","metric","date","batch","cause")
+);
+--> statement-breakpoint
+CREATE TABLE "daily"."readable_brands" (
+	"brand_id" uuid PRIMARY KEY NOT NULL,
+	"organization_id" uuid NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "daily"."refresh_queue" (

@@ -1,21 +1,30 @@
 -- daily.changes lists when the stored rows of each brand, endpoint and day last changed.
 
--- Returns the number of stored rows of some days of one metric, the sums of their fields that add up, and their digest
--- (docs/specification.md, Digest). A field's text is as the pages send it.
+-- Returns the number of stored rows of some days of one metric, the sums of their fields that add up, their digest
+-- (docs/specification.md, Digest), and the most bytes that they take as JSON. A field's text is as the pages send it. JSON
+-- writes a character of `escaped` in at most six bytes.
 create or replace function daily.summarize(of_metric text, brand_ids uuid[], dates date[])
-returns table (brand_id uuid, date date, rows integer, totals json, digest text)
+returns table (brand_id uuid, date date, rows integer, totals json, digest text, bytes bigint)
 language plpgsql stable set search_path = pg_catalog, pg_temp set datestyle = iso as $function$
+declare
+  escaped text := concat('["', chr(92), chr(92), chr(1), '-', chr(30), chr(127), chr(133), chr(8232), chr(8233), ']');
 begin
   return query execute (
     select format(
-      'select day.brand_id, day.date, count(stored.date)::int, %s::json, lpad(to_hex(coalesce(
-         bit_xor((''x'' || left(md5(convert_to(array_to_string(array[%s], chr(31), chr(92) || ''N''), ''UTF8'')), 15))::bit(60)::bigint)
-           filter (where stored.date is not null),
-         0)), 15, ''0'')
+      'select day.brand_id, day.date, count(row.text)::int, %s::json, lpad(to_hex(coalesce(
+         bit_xor((''x'' || left(md5(convert_to(row.text, ''UTF8'')), 15))::bit(60)::bigint),
+         0)), 15, ''0''), coalesce(sum(octet_length(row.text) + 5 * regexp_count(row.text, $3) + %s), 0)
        from unnest($1, $2) as day (brand_id, date)
        left join daily.%I as stored on stored.brand_id = day.brand_id and stored.date = day.date
+       cross join lateral (
+         select case when stored.date is not null then array_to_string(array[%s], chr(31), chr(92) || ''N'') end as text
+         offset 0
+       ) as row
        group by day.brand_id, day.date',
       row_schemas.totals,
+      -- Quotes, colons and commas next to the names.
+      (select sum(octet_length(field) + 6) from unnest(fields) as field),
+      metric,
       (select string_agg(
          -- Not by literals, in which a backslash depends on standard_conforming_strings.
          case atttypid
@@ -25,10 +34,9 @@ begin
          end,
          ', ' order by place)
        from unnest(fields) with ordinality as sent (field, place)
-       join pg_attribute on attrelid = format('daily.%I', metric)::regclass and attname = field),
-      metric)
+       join pg_attribute on attrelid = format('daily.%I', metric)::regclass and attname = field))
     from daily.row_schemas where metric = of_metric)
-  using brand_ids, dates;
+  using brand_ids, dates, escaped;
 end
 $function$;
 
@@ -40,7 +48,7 @@ language sql immutable set search_path = pg_catalog, pg_temp as $function$
 $function$;
 
 -- Returns what the list has of some days of one metric: an object per day, with metric, brand_id, date, rows, totals (as
--- text, since jsonb would reorder it) and digest.
+-- text, since jsonb would reorder it), digest and bytes.
 create or replace function daily.summaries(of_metric text, brand_ids uuid[], dates date[]) returns setof jsonb
 language sql stable set search_path = pg_catalog, pg_temp as $function$
   select to_jsonb(day) || jsonb_build_object('metric', of_metric, 'totals', day.totals::text)
@@ -56,7 +64,7 @@ begin
   with summary as materialized (
     select endpoint, day.*
     from jsonb_to_recordset(days) as day (
-      metric text, brand_id uuid, date date, rows integer, totals text, digest text, causes jsonb)
+      metric text, brand_id uuid, date date, rows integer, totals text, digest text, bytes bigint, causes jsonb)
     join daily.row_schemas using (metric)
   ), clock as (
     insert into daily.changes_clock (last)
@@ -64,17 +72,35 @@ begin
     on conflict (single) do update set last = greatest(clock_timestamp(), changes_clock.last + interval '1 microsecond')
     returning to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
   )
-  insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, causes, changed_at, batch)
-  select summary.brand_id, endpoint, summary.date, summary.rows, summary.totals::json, summary.digest,
-    daily.add_causes(listed.causes, summary.causes, clock.changed_at), clock.changed_at, progress.batch
+  insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, bytes, causes, changed_at, first_changed_at, batch)
+  select summary.brand_id, endpoint, summary.date, summary.rows, summary.totals::json, summary.digest, summary.bytes,
+    daily.add_causes(listed.causes, summary.causes, clock.changed_at), clock.changed_at,
+    -- A copy may have a day that a restored backup lacks.
+    case when summary.causes ? 'relisted' then '' else clock.changed_at end, progress.batch
   from summary
   left join daily.changes as listed using (endpoint, brand_id, date)
   cross join clock
   cross join daily.progress
   order by summary.brand_id, endpoint, summary.date
   on conflict (brand_id, endpoint, date) do update
-  set rows = excluded.rows, totals = excluded.totals, digest = excluded.digest, causes = excluded.causes,
-    changed_at = excluded.changed_at, batch = excluded.batch;
+  set rows = excluded.rows, totals = excluded.totals, digest = excluded.digest, bytes = excluded.bytes,
+    causes = excluded.causes, changed_at = excluded.changed_at, batch = excluded.batch;
+end
+$function$;
+
+-- Lists all days of brands as changed now, because keys read these brands that did not before. Reads no rows.
+create or replace function daily.list_brands(of_brands uuid[]) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $function$
+begin
+  with clock as (
+    insert into daily.changes_clock (last)
+    select clock_timestamp() where exists (select from daily.changes where brand_id = any (of_brands))
+    on conflict (single) do update set last = greatest(clock_timestamp(), changes_clock.last + interval '1 microsecond')
+    returning to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
+  )
+  update daily.changes
+  set changed_at = clock.changed_at, causes = daily.add_causes(causes, '["brands"]', clock.changed_at)
+  from clock where brand_id = any (of_brands);
 end
 $function$;
 

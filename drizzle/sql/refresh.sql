@@ -79,14 +79,16 @@ $function$;
 create or replace view daily.due as
   select * from daily.refresh_queue where coalesce(retry_at <= clock_timestamp(), true);
 
--- Locks and returns brands after `after` with days to compute, `alone` or not, in the order of their ids: at most `count`.
+-- Locks and returns brands after `after` with days to compute, `alone` or not, or to list, in the order of their ids: at most
+-- `count`.
 -- Passes over brands that another call has locked.
 create or replace function daily.lock_brands(after uuid, alone boolean, count bigint) returns uuid[]
 language sql set search_path = pg_catalog, pg_temp as $function$
   select array(
     select queued.brand_id from daily.queued_brands as queued
     where (after is null or queued.brand_id > after)
-      and exists (select from daily.due where due.brand_id = queued.brand_id and due.alone = lock_brands.alone)
+      and (returned and not lock_brands.alone
+        or exists (select from daily.due where due.brand_id = queued.brand_id and due.alone = lock_brands.alone))
     order by queued.brand_id limit count
     for update skip locked)
 $function$;
@@ -183,8 +185,9 @@ $function$;
 
 -- Ends a call: removes the computed days from the queue, records errors, and lists the days that changed, with their causes.
 -- A day that a later batch named stays, since it may lack that change; one that was canceled alone is postponed even then.
--- Locks days in the order of their key, as daily.resolve does, then brands. Lists changes last (daily.list_changes).
-create or replace function daily.finish(outcomes jsonb[]) returns void
+-- Lists all days of those of `locked` that became readable. Locks days in the order of their key, as daily.resolve does, then
+-- brands. Lists changes last (daily.list_changes).
+create or replace function daily.finish(outcomes jsonb[], locked uuid[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 declare
   taken daily.queued_causes[];
@@ -236,6 +239,9 @@ begin
     from daily.changed(outcomes) left join unnest(taken) using (metric, brand_id, date)
     group by metric, brand_id, date, summary
   ) as day;
+
+  perform daily.list_brands(array(select brand_id from daily.queued_brands where returned and brand_id = any (locked)));
+  update daily.queued_brands set returned = false where returned and brand_id = any (locked);
 end
 $function$;
 
@@ -258,6 +264,7 @@ declare
   alone boolean;
   statement record;
   outcomes jsonb[] := '{}';
+  locked uuid[] := '{}';
 begin
   if current_setting('transaction_isolation') not like 'read %' then
     raise serialization_failure using message = 'Run daily.refresh in read committed';
@@ -275,6 +282,7 @@ begin
       brand_id := null;
       brands := daily.lock_brands(null, true, 1);
     end if;
+    locked := locked || brands;
     for statement in select * from daily.plan_turn(brands, alone, case when alone then 1 else max_days end) loop
       outcomes := outcomes || array(
         select to_jsonb(statement) || outcome
@@ -286,12 +294,12 @@ begin
     brand_id := brands[cardinality(brands)];
   end loop;
 
-  if outcomes <> '{}' then
+  if locked <> '{}' then
     select count(*) filter (where code is null and not divided), (array_agg(to_jsonb(day)) filter (where code is not null))[1]
     into processed, failure from daily.attempted(outcomes) as day;
-    perform daily.finish(outcomes);
+    perform daily.finish(outcomes, locked);
   else
-    done := after is null and not exists (select from daily.queued_brands join daily.due using (brand_id));
+    done := after is null and not exists (select from daily.queued_brands left join daily.due using (brand_id) where returned or due is not null);
     if done or after is not null then processed := 0; end if;
   end if;
 end

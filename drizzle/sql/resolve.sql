@@ -39,6 +39,29 @@ begin
     previous.as_of := started;
   end if;
 
+  -- The brands that keys read now and did not before: daily.finish lists their days. Where no trigger tracks the brands, a
+  -- stored set tells. Waits for the calls that compute these brands; then none of them has locked their days.
+  with logged as materialized (delete from daily.brand_log returning brand_id),
+  brand as materialized (
+    select distinct on (id) id, organization_id, id in (select brand_id from logged) as is_logged
+    from export_source.brands
+    where active and id is not null and organization_id is not null
+      and (id in (select brand_id from logged) or exists (select from logged where brand_id is null))
+  ), gone as (
+    delete from daily.readable_brands as known
+    where not exists (select from brand where id = known.brand_id)
+      and (brand_id in (select brand_id from logged) or exists (select from logged where brand_id is null))
+  ), returned as (
+    insert into daily.readable_brands as known (brand_id, organization_id)
+    select id, organization_id from brand
+    where is_logged or (id, organization_id) not in (select brand_id, organization_id from daily.readable_brands)
+    on conflict (brand_id) do update set organization_id = excluded.organization_id
+    returning brand_id
+  )
+  insert into daily.queued_brands (brand_id, as_of, returned)
+  select brand_id, previous.as_of, true from returned order by brand_id
+  on conflict (brand_id) do update set returned = true;
+
   with taken as (delete from daily.change_log returning *),
   batch as materialized (
     select *, case
@@ -204,7 +227,7 @@ begin
   -- Only here are entries added, so none can be added to a brand that has none now.
   delete from daily.queued_brands where brand_id in (
     select brand_id from daily.queued_brands as queued
-    where (select date from daily.refresh_queue as entry where entry.brand_id = queued.brand_id limit 1) is null
+    where not returned and (select date from daily.refresh_queue as entry where entry.brand_id = queued.brand_id limit 1) is null
     for update skip locked);
   return added;
 end

@@ -67,7 +67,7 @@ begin
   for name in select distinct metric from daily.sources loop
     execute format('grant select on daily.%I to export_api_reader', name);
   end loop;
-  grant select on daily.changes to export_api_reader;
+  grant select on daily.changes, daily.changes_clock to export_api_reader;
   grant select on daily.objects, daily.versions, daily.shared_tables to export_api_reader;
   grant select on daily.progress, daily.queued_brands to export_api_reader, export_api_refresher;
 

@@ -85,6 +85,7 @@ begin
     or not exists (select from daily.refresh_queue where retry_at is null) then
     update daily.rolling_window set first_day = today - days + 1, started_at = clock_timestamp();
     insert into daily.change_log (source, day) values ('prompts', least(settings.first_day, today - settings.days + 1));
+    insert into daily.brand_log (source) values ('brands');
   end if;
   added := daily.resolve();
 end

@@ -2,21 +2,22 @@
 -- table under the source and on its partitions, and run the source's query over the rows of a statement. A statement does
 -- not fail because of the query, whatever its rows hold, and whatever became of the names in it.
 
--- For each source, the columns that can change a stored row, and which of them the log keeps.
-create or replace function daily.tracked_columns() returns table (source text, relevant text, logged text)
+-- For each source, the columns that can change a stored row, or which brands can be read, and which of them a log keeps.
+create or replace function daily.tracked_columns() returns table (source text, log text, relevant text, logged text)
 language sql immutable set search_path = pg_catalog, pg_temp as $function$
 values
-  ('answers', 'id as answer_id, prompt_id, (answered_at at time zone ''UTC'')::date as day, model_id, market_id, error is null',
+  ('answers', 'change_log', 'id as answer_id, prompt_id, (answered_at at time zone ''UTC'')::date as day, model_id, market_id, error is null',
     'answer_id, prompt_id, day'),
-  ('answer_mentions', 'answer_id, name', 'answer_id'),
-  ('sentiment_phrases', 'answer_id, polarity, confidence', 'answer_id'),
-  ('recommendations', 'answer_id, competitor_id, recommended', 'answer_id'),
-  ('citations', 'answer_id, url, domain, owned, (recorded_at at time zone ''UTC'')::date as day', 'answer_id, day'),
-  ('prompts', 'id as prompt_id, brand_id, counts_in_metrics, retired_at is null', 'prompt_id, brand_id'),
-  ('brands', 'id as brand_id, name, display_name, aliases', 'brand_id'),
-  ('competitors', 'id, brand_id, name, aliases, active', 'brand_id'),
-  ('models', 'id as model_id, provider', 'model_id'),
-  ('markets', 'id as market_id, name', 'market_id')
+  ('answer_mentions', 'change_log', 'answer_id, name', 'answer_id'),
+  ('sentiment_phrases', 'change_log', 'answer_id, polarity, confidence', 'answer_id'),
+  ('recommendations', 'change_log', 'answer_id, competitor_id, recommended', 'answer_id'),
+  ('citations', 'change_log', 'answer_id, url, domain, owned, (recorded_at at time zone ''UTC'')::date as day', 'answer_id, day'),
+  ('prompts', 'change_log', 'id as prompt_id, brand_id, counts_in_metrics, retired_at is null', 'prompt_id, brand_id'),
+  ('brands', 'change_log', 'id as brand_id, name, display_name, aliases', 'brand_id'),
+  ('brands', 'brand_log', 'id as brand_id, organization_id, active', 'brand_id'),
+  ('competitors', 'change_log', 'id, brand_id, name, aliases, active', 'brand_id'),
+  ('models', 'change_log', 'id as model_id, provider', 'model_id'),
+  ('markets', 'change_log', 'id as market_id, name', 'market_id')
 $function$;
 
 -- The table under a source.
@@ -30,7 +31,7 @@ $function$;
 -- with pg_catalog as search_path: no other function can then take the place of one that the view names. A WITH stands in
 -- for the table, with its columns in order, since a partition can have another one; those that the view does not read can
 -- be renamed and dropped. The text has the same meaning in each session.
-create or replace function daily.seen_through(of_source text, of_rows text) returns text
+create or replace function daily.seen_through(of_source text, of_log text, of_rows text) returns text
 language plpgsql set search_path = pg_catalog, pg_temp
 set standard_conforming_strings = on set datestyle = iso set intervalstyle = iso_8601 set extra_float_digits = 1
 set bytea_output = hex as $function$
@@ -55,17 +56,17 @@ begin
   return (
     select format('select %s from (with %I as (select %s from %s) %s) as seen',
       relevant, base.relname, columns, of_rows, regexp_replace(query, mention, replace(quote_ident(base.relname), '\', '\\')))
-    from daily.tracked_columns() where source = of_source);
+    from daily.tracked_columns() where source = of_source and log = of_log);
 end
 $function$;
 
--- Returns a statement that logs the rows of a query of the tracked columns.
-create or replace function daily.log_statement(of_source text, query text) returns text
+-- Returns a statement that adds the rows of a query of the tracked columns to a log.
+create or replace function daily.log_statement(of_source text, of_log text, query text) returns text
 language sql stable set search_path = pg_catalog, pg_temp as $function$
   select format(
-    'insert into daily.change_log (source, %1$s) select distinct %2$L, %1$s from (%3$s) as changed where %4$s is not null',
-    logged, of_source, query, split_part(logged, ',', 1))
-  from daily.tracked_columns() where source = of_source
+    'insert into daily.%5$I (source, %1$s) select distinct %2$L, %1$s from (%3$s) as changed where %4$s is not null',
+    logged, of_source, query, split_part(logged, ',', 1), of_log)
+  from daily.tracked_columns() where source = of_source and log = of_log
 $function$;
 
 -- Creates the functions of a source's triggers, or replaces them. They run as their owner: a role that writes rows needs
@@ -79,9 +80,11 @@ language plpgsql set search_path = pg_catalog, pg_temp as $function$
 declare
   base pg_catalog.pg_class := daily.table_under(of_source);
   other text := daily.other_dependency(format('export_source.%I', of_source)::regclass);
+  of_log text;
   new_rows text;
   old_rows text;
   event text;
+  statement text;
   body text;
   queries text[];
   query text;
@@ -91,31 +94,34 @@ begin
         of_source, base.oid::regclass, other
       using hint = 'Change the view, or use the rolling window (docs/existing-database.md#rolling-window).';
   end if;
-  new_rows := daily.seen_through(of_source, 'new_rows');
-  old_rows := daily.seen_through(of_source, 'old_rows');
-  for event, queries in
-    values
-      ('insert', array[new_rows]),
-      ('delete', array[old_rows]),
-      ('update', array[
-        format('%s union all %s', old_rows, new_rows),
-        format('(%1$s except all %2$s) union all (%2$s except all %1$s)', old_rows, new_rows)]),
-      ('truncate', array[]::text[])
-  loop
-    body := format('insert into daily.change_log (source) values (%L)', of_source);
-    foreach query in array queries loop
-      query := daily.log_statement(of_source, query);
-      -- A statement that can never run is an error now.
-      execute format(
-        'explain with old_rows as (select * from %1$s), new_rows as (select * from %1$s) %2$s', base.oid::regclass, query);
-      body := format('begin %s; exception when others or assert_failure then %s; end', query, body);
+  foreach event in array array['insert', 'delete', 'update', 'truncate'] loop
+    body := '';
+    for of_log in select log from daily.tracked_columns() where source = of_source loop
+      new_rows := daily.seen_through(of_source, of_log, 'new_rows');
+      old_rows := daily.seen_through(of_source, of_log, 'old_rows');
+      queries := case event
+        when 'insert' then array[new_rows]
+        when 'delete' then array[old_rows]
+        when 'update' then array[
+          format('%s union all %s', old_rows, new_rows),
+          format('(%1$s except all %2$s) union all (%2$s except all %1$s)', old_rows, new_rows)]
+        else array[]::text[] end;
+      statement := format('insert into daily.%I (source) values (%L)', of_log, of_source);
+      foreach query in array queries loop
+        query := daily.log_statement(of_source, of_log, query);
+        -- A statement that can never run is an error now.
+        execute format(
+          'explain with old_rows as (select * from %1$s), new_rows as (select * from %1$s) %2$s', base.oid::regclass, query);
+        statement := format('begin %s; exception when others or assert_failure then %s; end', query, statement);
+      end loop;
+      body := format('%s %s;', body, statement);
     end loop;
     execute format(
       'create or replace function daily.%1$I() returns trigger
        language plpgsql security definer set search_path = pg_catalog, pg_temp
        set standard_conforming_strings = on set extra_float_digits = 1 set bytea_output = hex as %2$L;
        revoke execute on function daily.%1$I() from public',
-      format('log_%s_%s', of_source, event), format(e'#variable_conflict use_column\nbegin %s; return null; end', body));
+      format('log_%s_%s', of_source, event), format(e'#variable_conflict use_column\nbegin %s return null; end', body));
   end loop;
 end
 $function$;
@@ -177,6 +183,7 @@ begin
   end loop;
   perform daily.create_triggers(base, of_source) from daily.source_tables() as tables where tables.source = of_source;
   insert into daily.change_log (source) values (of_source);
+  insert into daily.brand_log (source) select source from daily.tracked_columns() where (source, log) = (of_source, 'brand_log');
 end
 $function$;
 
@@ -184,10 +191,14 @@ $function$;
 -- or drop a partition fire no trigger: call this in the same transaction, after the first and before the others.
 create or replace function daily.log_partition(of_table regclass, of_source text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp set row_security = off as $function$
+declare
+  of_log text;
 begin
   perform daily.create_triggers(base, of_source)
   from (select of_table union select relid from pg_partition_tree(of_table)) as partition (base);
-  execute daily.log_statement(of_source, daily.seen_through(of_source, of_table::text));
+  for of_log in select log from daily.tracked_columns() where source = of_source loop
+    execute daily.log_statement(of_source, of_log, daily.seen_through(of_source, of_log, of_table::text));
+  end loop;
 end
 $function$;
 

@@ -29,6 +29,18 @@ export const changeLog = daily.table('change_log', {
   day: date(),
 })
 
+/**
+ * The brands that were added, edited or removed so that other keys may read them, as triggers log them. `daily.resolve` empties it. An
+ * entry without a brand stands for all brands.
+ */
+export const brandLog = daily.table('brand_log', { source: text().notNull(), brand_id: uuid() })
+
+/** The active brands and their organizations as of the last `daily.resolve` that had entries of the log for them. */
+export const readableBrands = daily.table('readable_brands', {
+  brand_id: uuid().primaryKey(),
+  organization_id: uuid().notNull(),
+})
+
 /** The days that the refresh has to recompute. Only `daily.resolve` adds entries, and only `daily.refresh` removes them. */
 export const refreshQueue = daily.table(
   'refresh_queue',
@@ -66,13 +78,15 @@ export const queuedCauses = daily.table(
 )
 
 /**
- * The brands with entries in the queue. A refresh locks a brand's row while it computes the brand's days. Pages read this
+ * The brands with entries in the queue, or with days to list. A refresh locks a brand's row while it computes the brand's days. Pages read this
  * table and not the queue, whose dead rows stay as long as the oldest snapshot.
  */
 export const queuedBrands = daily.table('queued_brands', {
   brand_id: uuid().primaryKey(),
   /** All changes of the brand that were committed before are in the stored rows. */
   as_of: timestamp({ withTimezone: true }).notNull(),
+  /** Whether the brand became readable, and its days have not been listed since. */
+  returned: boolean().notNull().default(false),
 })
 
 /** The last run of `daily.resolve`, in one row. */
@@ -101,6 +115,8 @@ export const dailyChanges = daily.table(
     endpoint: textC().notNull(),
     date: date().notNull(),
     rows: integer().notNull(),
+    /** The most bytes that the rows take as JSON. */
+    bytes: bigint({ mode: 'number' }).notNull(),
     /** The sum of each field that adds up (daily.row_schemas). */
     totals: json().$type<Readonly<Record<string, number>>>().notNull(),
     /** 15 hex digits that prove the day's rows (docs/specification.md, Digest). */
@@ -109,6 +125,8 @@ export const dailyChanges = daily.table(
     causes: json().$type<Readonly<Record<string, string>>>().notNull(),
     /** In the form that pages have: with microseconds, and sorted as text it is in the order of time. */
     changed_at: textC().notNull(),
+    /** The `changed_at` with which the day came into the list; empty where a copy may have had it before. */
+    first_changed_at: textC().notNull(),
     /**
      * The last batch of the log that was resolved when the day was listed. Its rows may have changes of the next batch, too:
      * those that were committed before the rows were computed.

@@ -76,6 +76,7 @@ function meaningOf(name: string): string | undefined {
 
 /** The message for a name by what it means. */
 function messageOf(meaning: string, kind: Operation['kind']): string {
+  if (kind === 'days' && (meaning === 'dates' || meaning === 'toDate')) return PARAMETER_ERRORS.endOfDays
   if (meaning === 'dates' || meaning === 'position' || meaning === 'size') return PARAMETER_ERRORS[meaning]
   if (meaning === 'since' && kind === 'metric') return PARAMETER_ERRORS.sinceOfMetric
   return PARAMETER_ERRORS.misnamed(meaning)

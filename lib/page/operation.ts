@@ -2,6 +2,7 @@ import type { PgTable, PgView } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
 import type { PreparedStatement } from '../database/statement.ts'
 import type { App } from '../request/context.ts'
+import type { PagedRows } from './statement.ts'
 import type { RowSchema, StoredRowSchema } from '../rows/schema.ts'
 
 /** A field of a row, or the count that a rate in percent stands for: round(rate × of / 100). */
@@ -29,8 +30,11 @@ export type Operation = {
   readonly row: RowSchema
   /** Fields that identify a row among those of its brand. */
   readonly primaryKey: readonly string[]
-  /** The brands have no pages and no window; a metric and the changes have pages of a brand's rows. */
-  readonly kind: 'brands' | 'metric' | 'changes'
+  /**
+   * The brands have no pages and no window; a metric and the changes have pages of a brand's rows; the days have pages of
+   * the rows of all metrics and brands.
+   */
+  readonly kind: 'brands' | 'metric' | 'changes' | 'days'
   readonly formula?: Formula
 }
 
@@ -48,6 +52,8 @@ export type StoredOperation<Shape extends z.core.$ZodShape, Rows extends PgTable
 export type DocumentedWorker = {
   readonly fetch: App['fetch']
   readonly operation: Operation
+  /** The rows of a metric or of the changes. */
+  readonly rows?: PagedRows
   /** The statements by their names. */
   readonly statements: Readonly<Record<string, PreparedStatement>>
 }

@@ -103,6 +103,7 @@ export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
   return {
     fetch: endpoint({ path, handler }).fetch,
     operation: { ...operation, kind },
+    rows,
     statements: {
       ...oneBrand.statements,
       ...(allBrands && named('of all brands', allBrands.statements)),

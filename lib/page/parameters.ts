@@ -23,6 +23,9 @@ function toMicroseconds(instant: string): string {
 
 /** The query parameters of the endpoints that take a brand. The changes alone take `since`, and need no brand. */
 export const Parameters = z.object({
+  endpoint: z.optional(z.string()).check(
+    z.meta({ description: 'Returns the days of one endpoint only: the last segment of its path.' }),
+  ),
   brandId: z.optional(z.guid().check(z.overwrite((id) => id.toLowerCase()))).check(
     z.meta({
       description:
@@ -73,14 +76,20 @@ export const Parameters = z.object({
 
 export type Parameters = z.infer<typeof Parameters>
 
+type ParameterName = keyof Parameters & string
+
 /** The names of an endpoint's parameters. */
-export const parameterNames = (kind: Operation['kind']): string[] =>
-  kind === 'brands'
-    ? ['format']
-    : Object.keys(Parameters.shape).filter((name) => kind === 'changes' || name !== 'since')
+const NAMES = {
+  brands: ['format'],
+  metric: ['brandId', 'fromDate', 'toDate', 'cursor', 'format'],
+  changes: ['brandId', 'since', 'fromDate', 'toDate', 'cursor', 'format'],
+  days: ['cursor', 'endpoint', 'brandId', 'fromDate', 'since', 'format'],
+} as const satisfies Record<Operation['kind'], readonly ParameterName[]>
+
+export const parameterNames = (kind: Operation['kind']): readonly ParameterName[] => NAMES[kind]
 
 /** Whether a name is one of the known parameters. */
-const isParameter = (name: unknown): name is keyof Parameters & string =>
+const isParameter = (name: unknown): name is ParameterName =>
   typeof name === 'string' && Object.hasOwn(Parameters.shape, name)
 
 /**
@@ -107,6 +116,9 @@ export function parseParameters(query: URLSearchParams, kind: Operation['kind'])
   // Also of `/brands`, which has no cursor.
   if (isFile(format) && query.getAll('cursor').some((sent) => sent !== ''))
     throw parameterError(PARAMETER_ERRORS.cursorOfFile)
+  if (kind === 'days' && isFile(format)) throw parameterError(PARAMETER_ERRORS.formatOfDays)
+  if (kind === 'days' && cursor && parsed.data.since !== undefined)
+    throw parameterError(PARAMETER_ERRORS.sinceWithCursor)
   // Tools with a fixed list of parameters send an empty cursor for the first page.
   return { ...parsed.data, cursor: cursor || undefined }
 }

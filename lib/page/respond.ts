@@ -31,13 +31,10 @@ export async function pageResult(
     ))
   const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
   const meta = { brandId, fromDate: `${window.first}T00:00:00.000Z`, toDate: window.end, plan }
-  const link = nextCursor && addressOf(new URL(req.url), { ...parameters, cursor: nextCursor })
+  const link = nextCursor === null ? {} : nextLink(new URL(req.url), { ...parameters, cursor: nextCursor })
   return {
     body: `{"data":[${writeJson(page, BETWEEN_ROWS)}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`,
-    headers: {
-      ...pageHeaders(page, parameters),
-      ...(link !== null && link.length <= LONGEST_LINK && { Link: `<${link}>; rel="next"` }),
-    },
+    headers: { ...pageHeaders(page, parameters), ...link },
     rows: page.rows,
     cacheable: window.last < dayOf(now),
   }
@@ -57,11 +54,12 @@ export const pageHeaders = (
 export const brandsDigestHeader = (digest: string | null): Record<string, string> =>
   digest === null ? {} : { 'X-Brands-Digest': digest }
 
-/** Returns the address of a page. It repeats known parameters only: others may be long or secret. */
-function addressOf({ origin, pathname }: URL, parameters: Parameters): string {
+/** Returns the header with the address of the next page. It repeats known parameters only: others may be long or secret. */
+export function nextLink({ origin, pathname }: URL, parameters: Parameters): Record<string, string> {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined) query.set(name, value)
   }
-  return `${origin}${pathname}?${query}`
+  const address = `${origin}${pathname}?${query}`
+  return address.length > LONGEST_LINK ? {} : { Link: `<${address}>; rel="next"` }
 }

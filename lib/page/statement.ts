@@ -219,7 +219,8 @@ export const keyAfter = (columns: readonly PgColumn[]): SQL =>
     ),
   )
 
-function columnOf(table: PgTable, name: string): PgColumn {
+/** Returns a column of a table by its name. */
+export function columnOf(table: PgTable, name: string): PgColumn {
   const column = getTableColumns(table)[name]
   if (column === undefined) throw new Error(`No column ${name} in ${getTableName(table)}`)
   return column

@@ -21,19 +21,19 @@ const ESCAPED_MARK = `${MARK}D`
 /** As a regular expression: replaceAll takes ten times the memory for a text of many marks. */
 const ESCAPED_MARKS = new RegExp(ESCAPED_MARK, 'g')
 
-/** Name of the column of a result that holds a field's cells. */
-const columnName = (name: string): string => `cells_${name}`
+/** Name of the column of a result that holds a field's cells. A prefix tells the rows of one relation from another's. */
+const columnName = (name: string, prefix = ''): string => `${prefix}cells_${name}`
 
 /**
  * Returns a function that splits the columns of `aggregateColumns` into cells. It throws `TypeError` unless each
  * column has `count` cells.
  */
 export const columnReader =
-  (fields: readonly Field[]) =>
+  (fields: readonly Field[], prefix?: string) =>
   (result: Row, count: number): readonly Column[] =>
     fields.map((field) => {
       const { name, isQuoted } = field
-      const text = result[columnName(name)] ?? null
+      const text = result[columnName(name, prefix)] ?? null
       const column = text === null ? { cells: [], isPlain: true } : split(field, text)
       if (column.cells.length !== count) throw new TypeError(`Expected ${count} cells of ${name}`)
       return { name, isQuoted, ...column }
@@ -67,17 +67,18 @@ const ESCAPED_IN_JSON = /[\u0000-\u001f\u0085\u2028\u2029]/
 const SQL_MARK = sql.raw(`E'\\x7f'`)
 
 /** The columns of {@link aggregateColumns}. */
-export const columnNames = (row: RowSchema): string[] => fieldNames(row).map(columnName)
+export const columnNames = (row: RowSchema, prefix?: string): string[] =>
+  fieldNames(row).map((name) => columnName(name, prefix))
 
 /**
  * SQL that collects each field of the rows of `page` into one text, in their order. Fields of `key` are collected from an
  * array, which costs less than a text for whoever collects the array as well.
  */
-export function aggregateColumns(row: RowSchema, key: readonly string[] = []): SQL[] {
+export function aggregateColumns(row: RowSchema, key: readonly string[] = [], prefix?: string): SQL[] {
   return fieldsOf(row).map((field) => {
     const { name, holdsCommas, isQuoted, isNullable } = field
     const cell = sql`page.${sql.identifier(name)}`
-    const alias = sql.identifier(columnName(name))
+    const alias = sql.identifier(columnName(name, prefix))
     if (key.includes(name) && !holdsCommas) return sql`array_to_string(array_agg(${cell}), ',') as ${alias}`
     // Free text may hold any character. The members of objects are named after fields, and are numbers.
     const text =

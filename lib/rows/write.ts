@@ -5,22 +5,28 @@ import type { Field } from './schema.ts'
 /** The first `rows` rows of columns. */
 export type RowSet = { readonly columns: readonly Column[]; readonly rows: number }
 
+/** Writes rows as JSON objects with a separator between them. No row contains a line separator. */
+export const writeJson = ({ columns, rows }: RowSet, separator: string): string =>
+  rowWriter(columns)(0, rows, separator)
+
 /**
- * Writes rows as JSON objects with a separator between them. Numbers, booleans and objects keep the text that Postgres
- * wrote, so a rate keeps its four decimals. No row contains a line separator.
+ * Returns a function that writes rows of columns as {@link writeJson} does: `rows` of them from `first` on. Numbers, booleans
+ * and objects keep the text that Postgres wrote, so a rate keeps its four decimals.
  */
-export function writeJson({ columns, rows }: RowSet, separator: string): string {
+export function rowWriter(columns: readonly Column[]) {
   const fields = columns.map((column, index) => {
     const { cells, quote } = jsonCells(column)
     return { label: `${index === 0 ? '{' : ','}${JSON.stringify(column.name)}:${quote}`, cells, quote }
   })
-  let json = ''
-  for (let row = 0; row < rows; row += 1) {
-    if (row > 0) json += separator
-    for (const { label, cells, quote } of fields) json += label + cells[row] + quote
-    json += '}'
+  return (first: number, rows: number, separator: string): string => {
+    let json = ''
+    for (let row = first; row < first + rows; row += 1) {
+      if (row > first) json += separator
+      for (const { label, cells, quote } of fields) json += label + cells[row] + quote
+      json += '}'
+    }
+    return json
   }
-  return json
 }
 
 /** Returns a column's cells as JSON, and the quote that is still to be put around every one of them. */
