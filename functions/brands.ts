@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { brandRows } from '../drizzle/metrics/brands.ts'
-import { brands } from '../lib/page/brands.ts'
+import { brands } from '../lib/brands/brands.ts'
 import { instant, nullable, text, uuid } from '../lib/rows/schema.ts'
 
 export const Brand = z.object({

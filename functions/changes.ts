@@ -1,7 +1,9 @@
 import * as z from 'zod/mini'
 import { dailyChanges } from '../drizzle/tables/refresh.ts'
+import { sendFile } from '../lib/file/file.ts'
+import { changesOfAllBrands } from '../lib/page/all-brands.ts'
+import { sendPage } from '../lib/page/page.ts'
 import { paged } from '../lib/page/paged.ts'
-import { EVERY_DAY } from '../lib/page/window.ts'
 import {
   count,
   day,
@@ -12,6 +14,7 @@ import {
   preciseInstants,
   uuid,
 } from '../lib/rows/schema.ts'
+import { EVERY_DAY } from '../lib/statement/window.ts'
 
 export const ChangeRow = z.object({
   brand_id: uuid('Brand whose rows changed.'),
@@ -46,4 +49,6 @@ is listed: \`rows\`, \`totals\` and \`digest\` of each day are then those of you
   key: ['changed_at', 'endpoint', 'date'],
   since: 'changed_at',
   window: EVERY_DAY,
+  formats: { json: sendPage, csv: sendFile('csv'), ndjson: sendFile('ndjson') },
+  allBrands: changesOfAllBrands,
 })

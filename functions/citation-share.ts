@@ -1,5 +1,7 @@
 import * as z from 'zod/mini'
 import { dailyCitationShare } from '../drizzle/metrics/citation-share.ts'
+import { sendFile } from '../lib/file/file.ts'
+import { sendPage } from '../lib/page/page.ts'
 import { paged } from '../lib/page/paged.ts'
 import { count, day, flag, nullable, text } from '../lib/rows/schema.ts'
 
@@ -26,4 +28,5 @@ export default paged({
   rows: dailyCitationShare,
   formula: { part: ['owned_citations'], whole: ['citations'] },
   key: ['date', 'url_hash'],
+  formats: { json: sendPage, csv: sendFile('csv'), ndjson: sendFile('ndjson') },
 })

@@ -1,5 +1,7 @@
 import * as z from 'zod/mini'
 import { dailyCitations } from '../drizzle/metrics/citations.ts'
+import { sendFile } from '../lib/file/file.ts'
+import { sendPage } from '../lib/page/page.ts'
 import { paged } from '../lib/page/paged.ts'
 import { count, day, flag, nullable, text } from '../lib/rows/schema.ts'
 
@@ -27,4 +29,5 @@ citation is owned when it was recorded as one of a domain that the brand owns. T
   primaryKey: ['date', 'url'],
   rows: dailyCitations,
   key: ['date', 'url_hash'],
+  formats: { json: sendPage, csv: sendFile('csv'), ndjson: sendFile('ndjson') },
 })

@@ -1,5 +1,7 @@
 import * as z from 'zod/mini'
 import { dailyCompetitors } from '../drizzle/metrics/competitors.ts'
+import { sendFile } from '../lib/file/file.ts'
+import { sendPage } from '../lib/page/page.ts'
 import { paged } from '../lib/page/paged.ts'
 import { count, day, rate, text } from '../lib/rows/schema.ts'
 
@@ -28,4 +30,5 @@ row. Rate of a period, per competitor: \`sum(competitor_visible_responses) / sum
     per: 'competitor_name',
   },
   key: ['date', 'competitor_name'],
+  formats: { json: sendPage, csv: sendFile('csv'), ndjson: sendFile('ndjson') },
 })

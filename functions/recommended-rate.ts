@@ -1,5 +1,7 @@
 import * as z from 'zod/mini'
 import { dailyRecommendedRate } from '../drizzle/metrics/recommended-rate.ts'
+import { sendFile } from '../lib/file/file.ts'
+import { sendPage } from '../lib/page/page.ts'
 import { paged } from '../lib/page/paged.ts'
 import { count, day, flag, rate, text } from '../lib/rows/schema.ts'
 
@@ -27,4 +29,5 @@ Data starts on 2026-09-22. The number of answers that recommend the entity is
     per: 'entity_name',
   },
   key: ['date', 'is_competitor', 'entity_name'],
+  formats: { json: sendPage, csv: sendFile('csv'), ndjson: sendFile('ndjson') },
 })

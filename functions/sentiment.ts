@@ -1,5 +1,7 @@
 import * as z from 'zod/mini'
 import { dailySentiment } from '../drizzle/metrics/sentiment.ts'
+import { sendFile } from '../lib/file/file.ts'
+import { sendPage } from '../lib/page/page.ts'
 import { paged } from '../lib/page/paged.ts'
 import { count, day, nullable, rate, weight } from '../lib/rows/schema.ts'
 
@@ -26,4 +28,5 @@ undefined when both sums are 0.`,
   rows: dailySentiment,
   formula: { part: ['positive_weight'], whole: ['positive_weight', 'negative_weight'] },
   key: ['date'],
+  formats: { json: sendPage, csv: sendFile('csv'), ndjson: sendFile('ndjson') },
 })

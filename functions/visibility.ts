@@ -1,5 +1,7 @@
 import * as z from 'zod/mini'
 import { dailyVisibility } from '../drizzle/metrics/visibility.ts'
+import { sendFile } from '../lib/file/file.ts'
+import { sendPage } from '../lib/page/page.ts'
 import { paged } from '../lib/page/paged.ts'
 import { count, day, rate, text, uuid } from '../lib/rows/schema.ts'
 
@@ -24,4 +26,5 @@ Rate of a period: \`sum(visible_count) / sum(total_prompts) × 100\`.`,
   rows: dailyVisibility,
   formula: { part: ['visible_count'], whole: ['total_prompts'], breakdown: 'model_id' },
   key: ['date', 'model_id', 'market_id'],
+  formats: { json: sendPage, csv: sendFile('csv'), ndjson: sendFile('ndjson') },
 })

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { EXAMPLE_ORIGIN } from '../lib/http/site.ts'
-import { DEFAULT_DAYS } from '../lib/page/window.ts'
+import { DEFAULT_DAYS } from '../lib/statement/window.ts'
 import { curl } from './curl-sample.ts'
 import { type Html, prose } from './prose.ts'
 import {

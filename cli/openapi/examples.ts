@@ -2,7 +2,7 @@ import { DEMO } from '../../drizzle/seed/demo.ts'
 import { withDemoService } from '../../emulator/fixed-demo.ts'
 import { BASE } from '../../lib/http/app.ts'
 import type { Operation } from '../../lib/page/operation.ts'
-import { type Parameters, parameterNames } from '../../lib/page/parameters.ts'
+import { type Parameters, parameterNames } from '../../lib/page/request.ts'
 import type { Json } from '../../site/reference/openapi/json-schema.ts'
 
 /**

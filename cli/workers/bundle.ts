@@ -73,9 +73,12 @@ const allMetrics: Plugin = {
     onLoad({ filter: /[\\/]functions[\\/]metrics[\\/]all\.ts$/ }, async () => {
       const { metrics } = await import('../../functions/metrics/all.ts')
       const names = Object.keys(metrics)
-      const imports = names.map((name, index) => `import m${index} from '../${name}.ts'`)
+      const imports = names.map((name, index) => `import m${index} from "../${name}.ts"`)
       const entries = names.map((name, index) => `'${name}': m${index}`)
-      return { contents: `${imports.join('\n')}\nexport const metrics = { ${entries.join(', ')} }`, resolveDir: METRICS }
+      return {
+        contents: `${imports.join('\n')}\nexport const metrics = { ${entries.join(', ')} }`,
+        resolveDir: METRICS,
+      }
     }),
 }
 

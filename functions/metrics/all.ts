@@ -10,10 +10,14 @@ const DAYS = 'days.ts'
 export const metrics: Readonly<Record<string, DocumentedWorker>> = Object.fromEntries(
   (
     await Promise.all(
-      (await readdir(FUNCTIONS))
+      (
+        await readdir(FUNCTIONS)
+      )
         .filter((file) => file.endsWith('.ts') && file !== DAYS)
         .sort()
-        .map(async (file) => [file.slice(0, -3), (await import(new URL(file, FUNCTIONS).href)).default] as const),
+        .map(
+          async (file) => [file.slice(0, -3), (await import(new URL(file, FUNCTIONS).href)).default] as const,
+        ),
     )
   ).filter(([, worker]) => worker?.operation?.kind === 'metric'),
 )

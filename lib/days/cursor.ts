@@ -1,4 +1,4 @@
-import { decodeBase64Url, encodeBase64Url } from 'hono/utils/encode'
+import { decodeCursor, encodeCursor } from '../page/cursor.ts'
 import { sha256Bytes } from '../request/hash.ts'
 
 /** The request that a cursor belongs to. */
@@ -23,12 +23,12 @@ export type Position = {
   readonly until: string
   readonly reach: string
   readonly began: string
-  /** The last day that was sent, or the last one before a day of which only a part was sent. */
+  /** The last day that was sent. */
   readonly brand: string
   readonly changed_at: string
   readonly endpoint: string
   readonly date: string
-  /** The rows that were sent of a part, and the key of the last one as a JSON array. */
+  /** Where a part of it was sent: how many rows, and the key of the last one as a JSON array. */
   readonly offset: string
   readonly key: string
 }
@@ -57,28 +57,34 @@ const NAMES = Object.keys(START)
 /** Counts the formats of cursors. A run with a cursor of another format starts again. */
 const FORMAT = 1
 
+// Some loaders evaluate a value that looks like a number, or follow one that looks like a path. A letter prevents both.
+const PREFIX = 'd'
+
 const CHECKSUM_BYTES = 8
 
-/** Returns a cursor: letters, digits, `-` and `_`, of which the first is a letter. */
+/** Returns the cursor of a position. */
 export async function writeCursor(position: Position, binding: DaysBinding): Promise<string> {
-  const payload = new TextEncoder().encode(JSON.stringify([FORMAT, ...Object.values({ ...START, ...position })]))
-  const bytes = new Uint8Array([...(await checksum(payload, binding)), ...payload])
-  return `d${encodeBase64Url(bytes.buffer).replaceAll('=', '')}`
+  const payload = JSON.stringify([FORMAT, ...Object.values({ ...START, ...position })])
+  const bytes = [...(await checksum(payload, binding)), ...new TextEncoder().encode(payload)]
+  return encodeCursor(new Uint8Array(bytes), PREFIX)
 }
 
-/** Returns a cursor's position; null when it was altered or belongs to another request. It is checked, not signed: it grants nothing. */
+/**
+ * Returns a cursor's position; null when it was altered or belongs to another request. It is checked and not signed: it
+ * grants nothing, and must outlive every secret.
+ */
 export async function readCursor(cursor: string, binding: DaysBinding): Promise<Position | null> {
-  if (!/^d[A-Za-z0-9_-]+$/.test(cursor)) return null
-  const bytes = decodeBase64Url(cursor.slice(1))
-  const payload = bytes.slice(CHECKSUM_BYTES)
+  const bytes = decodeCursor(cursor, PREFIX)
+  if (bytes === null) return null
+  const payload = new TextDecoder().decode(bytes.subarray(CHECKSUM_BYTES))
   const expected = await checksum(payload, binding)
   if (!expected.every((byte, index) => byte === bytes[index])) return null
-  const [format, ...values] = JSON.parse(new TextDecoder().decode(payload))
+  const [format, ...values] = JSON.parse(payload)
   if (format !== FORMAT) return START
   return { ...START, ...Object.fromEntries(NAMES.map((name, index) => [name, String(values[index])])) }
 }
 
-async function checksum(payload: Uint8Array, { endpoint, brandId, fromDate }: DaysBinding): Promise<Uint8Array> {
-  const text = JSON.stringify([endpoint, brandId, fromDate, ...payload])
+async function checksum(payload: string, { endpoint, brandId, fromDate }: DaysBinding): Promise<Uint8Array> {
+  const text = `${JSON.stringify([endpoint, brandId, fromDate])}${payload}`
   return (await sha256Bytes(text)).subarray(0, CHECKSUM_BYTES)
 }

@@ -1,19 +1,18 @@
-import { accessErrorsFirst, authorize, requireKeyHash } from '../access/authorize.ts'
+import { authorize, requireKeyHash } from '../access/access.ts'
 import type { Plan } from '../access/plans.ts'
 import { databaseError, type Row, runPrepared } from '../database/db.ts'
 import type { Result } from '../http/app.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { dataEndpoint } from '../http/endpoint.ts'
 import type { DocumentedWorker, Operation } from '../page/operation.ts'
-import { parseParameters } from '../page/parameters.ts'
-import { nextLink } from '../page/respond.ts'
-import { dayOf, EVERY_DAY, resolveWindow, withDefaults } from '../page/window.ts'
-import { windowByPlan } from '../page/window-by-plan.ts'
+import { nextLink } from '../page/page.ts'
+import { type Parameters, parseParameters } from '../page/request.ts'
 import type { RequestContext } from '../request/context.ts'
 import { httpError, PARAMETER_ERRORS, parameterError } from '../request/errors.ts'
-import { columnReader, required, toCount, toFlag } from '../rows/columns.ts'
 import { fieldNames, fieldsOf, type RowSchema } from '../rows/schema.ts'
 import { PAGE, PAGE_SIZE, type Size } from '../rows/size.ts'
 import { rowWriter } from '../rows/write.ts'
+import { dayOf, EVERY_DAY, resolveWindow, windowByPlan, withDefaults } from '../statement/window.ts'
+import { columnReader, required, toCount, toFlag } from '../statement/wire.ts'
 import { type Position, readCursor, START, writeCursor } from './cursor.ts'
 import { type DayRows, dayRowsOf, daysStatement, fetchedOf, sentDay } from './statement.ts'
 
@@ -26,6 +25,9 @@ export type Days = Omit<Operation, 'kind'> & {
   readonly size?: Size
 }
 
+/** A valid request. */
+type DaysRequest = { readonly parameters: Parameters; readonly position: Position }
+
 /** Builds the Worker of the days of all metrics. `row` has the fields of a day that stand before its rows. */
 export function days({ metrics, size = PAGE, ...operation }: Days): DocumentedWorker {
   const { path, row } = operation
@@ -33,24 +35,23 @@ export function days({ metrics, size = PAGE, ...operation }: Days): DocumentedWo
   const statement = daysStatement(sources, row, size)
   const readDays = daysReader(row, sources)
 
-  async function handler(context: RequestContext): Promise<Result> {
+  async function parse({ req }: RequestContext): Promise<DaysRequest> {
+    const parameters = parseParameters(new URL(req.url).searchParams, 'days')
+    const { cursor, since = '' } = parameters
+    if (!sources.some(({ endpoint }) => endpoint === (parameters.endpoint ?? endpoint)))
+      throw parameterError(PARAMETER_ERRORS.endpoint)
+    const position = cursor === undefined ? { ...START, since } : await readCursor(cursor, parameters)
+    if (position === null) throw parameterError(PARAMETER_ERRORS.cursor)
+    return { parameters, position }
+  }
+
+  async function handler(context: RequestContext, { parameters, position }: DaysRequest): Promise<Result> {
     const { env, now, log } = context.var
-    const key_hash = requireKeyHash(context)
-    const url = new URL(context.req.url)
-    const { parameters, position } = await accessErrorsFirst(context, async () => {
-      const parameters = parseParameters(url.searchParams, 'days')
-      const { cursor, since = '' } = parameters
-      if (!sources.some(({ endpoint }) => endpoint === (parameters.endpoint ?? endpoint)))
-        throw parameterError(PARAMETER_ERRORS.endpoint)
-      const position = cursor === undefined ? { ...START, since } : await readCursor(cursor, parameters)
-      if (position === null) throw parameterError(PARAMETER_ERRORS.cursor)
-      return { parameters, position }
-    })
     const windowOf = (plan: Plan) => resolveWindow(withDefaults(parameters, EVERY_DAY), plan, now)
     const result = await runPrepared({ env, log }, statement, {
       ...position,
       list: position.organization === '' ? null : position.list,
-      key_hash,
+      key_hash: requireKeyHash(context),
       now: now.toISOString(),
       window_by_plan: windowByPlan(windowOf),
       brand_id: parameters.brandId ?? null,
@@ -64,7 +65,9 @@ export function days({ metrics, size = PAGE, ...operation }: Days): DocumentedWo
       const page = readDays(row)
       const { next, hasMore } = nextPosition({ row, position, page, now })
       const nextCursor = await writeCursor(next, parameters)
-      const link = hasMore ? nextLink(url, { ...parameters, since: undefined, cursor: nextCursor }) : {}
+      const link = hasMore
+        ? nextLink(new URL(context.req.url), { ...parameters, since: undefined, cursor: nextCursor })
+        : {}
       const pagination = { pageSize: PAGE_SIZE, hasMore, nextCursor }
       const meta = {
         brandId: parameters.brandId ?? null,
@@ -83,7 +86,7 @@ export function days({ metrics, size = PAGE, ...operation }: Days): DocumentedWo
   }
 
   return {
-    fetch: endpoint({ path, handler }).fetch,
+    fetch: dataEndpoint({ path, parse, handler }).fetch,
     operation: { ...operation, kind: 'days' },
     statements: { page: statement },
   }
@@ -96,7 +99,12 @@ type DaysPage = {
   /** Number of their rows. */
   readonly rows: number
   /** The last day, and the number of its rows that were sent so far. Null without days. */
-  readonly last: (Pick<Position, 'brand' | 'changed_at' | 'endpoint' | 'date'> & { readonly sent: number; readonly of: number }) | null
+  readonly last:
+    | (Pick<Position, 'brand' | 'changed_at' | 'endpoint' | 'date'> & {
+        readonly sent: number
+        readonly of: number
+      })
+    | null
 }
 
 /** Returns a function that reads the days of a result. It throws `TypeError` for an incomplete one. */
@@ -110,7 +118,8 @@ function daysReader(row: RowSchema, sources: readonly DayRows[]) {
   return (result: Row): DaysPage => {
     const count = toCount(result.sent)
     const columns = readDays(result, count)
-    const cellsOf = (name: string) => columns.find((column) => column.name === name)?.cells.map(required) ?? []
+    const cellsOf = (name: string) =>
+      columns.find((column) => column.name === name)?.cells.map(required) ?? []
     const [brands, endpoints, dates] = [cellsOf('brand_id'), cellsOf('endpoint'), cellsOf('date')]
     const parts = cellsOf('part').map(Number)
 
@@ -119,7 +128,8 @@ function daysReader(row: RowSchema, sources: readonly DayRows[]) {
         const cells = dates.flatMap((date, day) =>
           endpoints[day] === metric.endpoint ? Array<string>(parts[day] ?? 0).fill(date) : [],
         )
-        if (cells.length !== toCount(result[fetchedOf(metric)])) throw new TypeError('Rows of a day are missing')
+        if (cells.length !== toCount(result[fetchedOf(metric)]))
+          throw new TypeError('Rows of a day are missing')
         const sent = metric.read(result, cells.length)
         const date = { name: 'date', isQuoted: true, isPlain: true, cells }
         const all = metric.names.map((name) => sent.find((column) => column.name === name) ?? date)
@@ -153,10 +163,18 @@ function daysReader(row: RowSchema, sources: readonly DayRows[]) {
   }
 }
 
-type Step = { readonly row: Row & { readonly organization_id: string }; readonly position: Position; readonly page: DaysPage; readonly now: Date }
+type Step = {
+  readonly row: Row & { readonly organization_id: string }
+  readonly position: Position
+  readonly page: DaysPage
+  readonly now: Date
+}
 
 /** Returns where the reader is after a page, and whether another follows at once. */
-function nextPosition({ row, position, page: { data, last }, now }: Step): { next: Position; hasMore: boolean } {
+function nextPosition({ row, position, page: { data, last }, now }: Step): {
+  next: Position
+  hasMore: boolean
+} {
   const first = required(row.first)
   const restarts = toFlag(row.restarts)
   const run = restarts ? START : position
@@ -167,7 +185,9 @@ function nextPosition({ row, position, page: { data, last }, now }: Step): { nex
   const isPart = last !== null && last.sent < last.of
   if (last !== null && (isPart || toCount(row.listed) > data.length)) {
     const { sent, of: _, date, ...day } = last
-    const part = isPart ? { date: dayBefore(date), offset: String(sent), key: required(row.last_key) } : { date }
+    const part = isPart
+      ? { date: dayBefore(date), offset: String(sent), key: required(row.last_key) }
+      : { date }
     const { since, had } = run
     return { next: { ...reader, since, had, until, reach, began, ...day, ...part }, hasMore: true }
   }
@@ -176,5 +196,5 @@ function nextPosition({ row, position, page: { data, last }, now }: Step): { nex
   return { next: { ...reader, since: until, had: reach }, hasMore: isOld || first < dayBefore(reach) }
 }
 
-/** The day before another. The cursor of a part points there, so that its day is listed again. */
+/** The day before another. */
 const dayBefore = (date: string): string => dayOf(new Date(Date.parse(date) - 86_400_000))

@@ -1,13 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
 import * as z from 'zod/mini'
-import { ACCESS_COLUMNS, accessColumns, activeKey, canReadEach } from '../access/scope.ts'
+import { ACCESS_COLUMNS, accessColumns, activeKey, canReadEach } from '../access/access.ts'
 import { type PreparedStatement, prepareStatement } from '../database/statement.ts'
-import { columnOf, lines, list, names, type PagedRows } from '../page/statement.ts'
-import { dayOfWindow, windows } from '../page/window-by-plan.ts'
 import { instant } from '../refresh/as-of.ts'
-import { aggregateColumns, columnNames } from '../rows/columns.ts'
 import { count, fieldNames, type RowSchema } from '../rows/schema.ts'
 import type { Size } from '../rows/size.ts'
+import type { PagedRows } from '../statement/page-statement.ts'
+import { dayOfWindow, windows } from '../statement/window.ts'
+import { aggregateColumns, columnNames, columnOf, lines, list, names } from '../statement/wire.ts'
 import { NIL_UUID } from './cursor.ts'
 
 // A page of days is one statement, which checks access, brand and window, lists days, and reads their rows: all of one
@@ -38,7 +38,18 @@ export const dayRowsOf = (rows: PagedRows): DayRows => {
 }
 
 /** The columns of a result besides those of the access, of the days and of their rows. */
-export const RUN_COLUMNS = ['restarts', 'until', 'first', 'clock', 'list', 'as_of', 'is_known', 'listed', 'sent', 'last_key'] as const
+export const RUN_COLUMNS = [
+  'restarts',
+  'until',
+  'first',
+  'clock',
+  'list',
+  'as_of',
+  'is_known',
+  'listed',
+  'sent',
+  'last_key',
+] as const
 
 /** The fields of a day besides its rows, with how many of these a page has. */
 export const sentDay = (day: RowSchema): RowSchema => z.extend(day, { part: count('Rows of this page.') })
@@ -105,7 +116,8 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
           and (changed_at, endpoint, date) > (
             case when readable.id = reader.brand then ${at('changed_at')} when widens then '' else since end,
             case when readable.id = reader.brand then ${at('endpoint')} when widens then '' else ${AFTER_ENDPOINTS} end,
-            case when readable.id = reader.brand then ${at('date')} when widens then '-infinity' else 'infinity' end::date)
+            case when readable.id = reader.brand then ${at('date')}::date - (${at('offset')} <> '0')::int
+              when widens then '-infinity' else 'infinity' end)
           and (changed_at > since or date < had_from)
         order by changed_at, endpoint, date
         limit ${most} + 1
@@ -126,7 +138,7 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
         select listed.*, since, had_from, rows as row_count, row_number() over so_far as place,
           sum(rows) over so_far as rows_so_far, sum(bytes) over so_far as bytes_so_far,
           case when brand_id = reader.brand and changed_at = ${at('changed_at')} and endpoint = ${at('endpoint')}
-            and date = ${at('date')}::date + 1 then ${at('offset')}::int else 0 end as "offset"
+            and date = ${at('date')}::date then ${at('offset')}::int else 0 end as "offset"
         from listed cross join reader
         window so_far as (order by brand_id, changed_at, endpoint, date rows unbounded preceding)
       ) as listed
@@ -162,7 +174,9 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
 
 const selectedColumns = (metric: DayRows): SQL => {
   const relation = sql.identifier(metric.prefix)
-  const cells = columnNames(metric.sent, metric.prefix).map((name) => sql`${relation}.${sql.identifier(name)}`)
+  const cells = columnNames(metric.sent, metric.prefix).map(
+    (name) => sql`${relation}.${sql.identifier(name)}`,
+  )
   return sql`${relation}.fetched::text as ${sql.identifier(fetchedOf(metric))}, ${list(cells)}`
 }
 

@@ -1,10 +1,42 @@
 import { parseAccept } from 'hono/utils/accept'
+import type { Plan } from '../access/plans.ts'
 import type { Result } from '../http/app.ts'
+import { pageHeaders } from '../page/page.ts'
+import type { Question } from '../page/paged.ts'
 import type { RequestContext } from '../request/context.ts'
-import type { SizedRowSet } from '../rows/read.ts'
+import { httpError, PARAMETER_ERRORS, parameterError } from '../request/errors.ts'
 import type { Field } from '../rows/schema.ts'
+import { MOST_ROWS } from '../rows/size.ts'
 import { FILE_WRITERS, type FileFormat } from '../rows/write.ts'
+import { resumeWindow } from '../statement/window.ts'
+import type { SizedRowSet } from '../statement/wire.ts'
 import { type Chunk, chargeRateLimit, logged, read } from './chunks.ts'
+
+/** Returns a handler that sends all rows of a window as a file. */
+export const sendFile =
+  (format: FileFormat) =>
+  async (context: RequestContext, { path, fields, source, request, query }: Question): Promise<Result> => {
+    const { env, clock, log } = context.var
+    const { statements, read } = source
+    const first = await read({ env, log }, statements.firstOfFile, query)
+    const { window, brandId, total } = first
+    if (total !== null && total > MOST_ROWS) throw parameterError(PARAMETER_ERRORS.tooManyRows)
+    const result = fileResult(context, {
+      format,
+      name: [path.slice(1), ...(brandId === null ? [] : [brandId]), window.first, window.last].join('_'),
+      fields,
+      first,
+      readAfter: async (after) => {
+        const now = clock()
+        const windowOf = (plan: Plan) => resumeWindow(window, plan, now)
+        const part = await read({ env, log }, statements.nextOfFile, { ...query, now, after, windowOf })
+        // A lower plan has moved the start: the file would lack rows that its name promises, so its transfer fails.
+        if (part.window.first !== window.first) throw httpError('plan')
+        return part
+      },
+    })
+    return { ...result, headers: { ...result.headers, ...pageHeaders(first, request.parameters) } }
+  }
 
 export type File = {
   readonly format: FileFormat

@@ -1,32 +1,57 @@
+import { accessErrorsFirst } from '../access/access.ts'
 import { outerLimit } from '../limits/outer-limit.ts'
 import { type RateLimitOptions, rateLimit } from '../limits/rate-limit.ts'
 import type { App, Middleware, RequestContext } from '../request/context.ts'
 import { parseEnv } from '../request/env.ts'
 import { BASE, createApp, methods, nameEndpoint, type Result, send } from './app.ts'
 
-export type Endpoint = {
-  /** Path below {@link BASE}. */
+type Check = {
+  /** Path of the endpoint in the log. */
   readonly path: string
-  readonly rateLimit?: RateLimitOptions
-  /** Runs the remaining checks and returns the result; throws `HttpError`. */
-  readonly handler: (context: RequestContext) => Promise<Result>
+  /** Methods, as in the header `Allow`. */
+  readonly allow?: string
+  readonly rateLimit?: RateLimitOptions | undefined
 }
 
-/** Returns the app of one endpoint: GET and HEAD at its path, 405 for other methods, 404 elsewhere. */
-export function endpoint({ path, rateLimit: options, handler }: Endpoint): App {
-  const app = createApp()
-  const route = BASE + path
-  app.use(route, nameEndpoint(path), methods('GET, HEAD'), ...limits(options))
-  app.all(route, async (context) => send(context, await handler(context).catch(throwError)))
-  return app
-}
-
-/** Returns what comes between the check of path and method and the handler. */
-export const limits = (options?: RateLimitOptions): [Middleware, Middleware, Middleware] => [
+/**
+ * The checks of a request until its handler runs, in the order of docs/specification.md#order-of-checks: the first that fails
+ * answers. The handler's one statement finds key, plan, brand and rows (lib/access/access.ts).
+ */
+export const checks = ({ path, allow = 'GET, HEAD', rateLimit: options }: Check): Middleware[] => [
+  nameEndpoint(path),
+  methods(allow),
   prepareContext,
   outerLimit,
   rateLimit(options),
 ]
+
+export type Endpoint = Omit<Check, 'allow'> & {
+  /** Runs the remaining checks and returns the result; throws `HttpError`. */
+  readonly handler: (context: RequestContext) => Promise<Result>
+}
+
+/** Returns the app of one endpoint: GET and HEAD at its path below {@link BASE}, 405 for other methods, 404 elsewhere. */
+export function endpoint({ path, rateLimit, handler }: Endpoint): App {
+  const app = createApp()
+  const route = BASE + path
+  app.use(route, ...checks({ path, rateLimit }))
+  app.all(route, async (context) => send(context, await handler(context).catch(throwError)))
+  return app
+}
+
+export type DataEndpoint<Request> = {
+  readonly path: string
+  /** Reads the parameters; throws 400. */
+  readonly parse: (context: RequestContext) => Request | Promise<Request>
+  readonly handler: (context: RequestContext, request: Request) => Promise<Result>
+}
+
+/** Returns the app of an endpoint that needs a key. Wrong parameters are an error of those whose key and plan are right. */
+export const dataEndpoint = <Request>({ path, parse, handler }: DataEndpoint<Request>): App =>
+  endpoint({
+    path,
+    handler: async (context) => handler(context, await accessErrorsFirst(context, () => parse(context))),
+  })
 
 /** Parses the bindings and takes the time. */
 export const prepareContext: Middleware = (context, next) => {

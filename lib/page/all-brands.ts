@@ -1,17 +1,18 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { accessColumns, activeKey, brandsDigest, canReadEach } from '../access/scope.ts'
+import { accessColumns, activeKey, brandsDigest, canReadEach } from '../access/access.ts'
 import { asOfEach, instant } from '../refresh/as-of.ts'
-import { fieldNames } from '../rows/schema.ts'
+import { fieldNames, fieldsOf } from '../rows/schema.ts'
 import {
   AFTER_TIMES,
-  names,
   type PagedRows,
   type PageStatements,
   type Part,
+  pageReader,
   prepareParts,
-  sizedRows,
-} from './statement.ts'
-import { dayOfWindow, windows } from './window-by-plan.ts'
+} from '../statement/page-statement.ts'
+import { dayOfWindow, windows } from '../statement/window.ts'
+import { names, sizedRows } from '../statement/wire.ts'
+import type { Source } from './paged.ts'
 
 // No index has the rows of a key's brands in the order of their changes: docs/architecture.md, Changes of all brands.
 
@@ -19,7 +20,7 @@ import { dayOfWindow, windows } from './window-by-plan.ts'
 const AFTER_ENDPOINTS = sql.raw(`'~'`)
 
 /** The columns that order and identify the changes of several brands. */
-export const CHANGES_KEY = ['changed_at', 'brand_id', 'endpoint', 'date']
+const CHANGES_KEY = ['changed_at', 'brand_id', 'endpoint', 'date']
 
 /** The same, in the order of an index of a brand's rows. */
 const ORDER_OF_BRAND = sql`brand_id, changed_at, endpoint, date`
@@ -129,3 +130,9 @@ export const allBrandsStatements = (rows: PagedRows): PageStatements =>
     (part) => allBrandsStatement(rows, part),
     { ...rows, key: CHANGES_KEY, columns: ['as_of', 'brands_digest'] },
   )
+
+/** The source of the changes of every brand that the key reads. */
+export const changesOfAllBrands = (rows: PagedRows): Source => ({
+  statements: allBrandsStatements(rows),
+  read: pageReader({ fields: fieldsOf(rows.row), key: CHANGES_KEY }, 'all'),
+})

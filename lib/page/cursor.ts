@@ -1,6 +1,6 @@
 import { decodeBase64Url, encodeBase64Url } from 'hono/utils/encode'
 import { equalBytes, hmac, MAC_BYTES, type Secrets } from '../request/hash.ts'
-import type { RequestedWindow, Window } from './window.ts'
+import type { RequestedWindow, Window } from '../statement/window.ts'
 
 /** What a cursor looks like, as a regular expression without anchors (docs/specification.md, Cursors). */
 export const CURSOR = '[A-Za-z][A-Za-z0-9_-]*'
@@ -47,7 +47,7 @@ export async function signCursor(
   const bytes = new Uint8Array(MAC_BYTES + payload.length)
   bytes.set(mac)
   bytes.set(payload, MAC_BYTES)
-  return encode(bytes)
+  return encodeCursor(bytes, PREFIX)
 }
 
 /** Returns a cursor's position; null when it was altered or belongs to another request. */
@@ -56,7 +56,7 @@ export async function verifyCursor(
   binding: CursorBinding,
   secrets: Secrets,
 ): Promise<CursorPosition | null> {
-  const bytes = decode(cursor)
+  const bytes = decodeCursor(cursor, PREFIX)
   if (bytes === null || bytes.length <= MAC_BYTES) return null
   const payload = bytes.subarray(MAC_BYTES)
   for (const secret of secrets) {
@@ -80,15 +80,17 @@ function read(payload: Uint8Array): CursorPosition {
   return { window: { first, last, end, startedAt }, organizationId, after }
 }
 
-const encode = (bytes: Uint8Array): string =>
-  PREFIX + encodeBase64Url(bytes.slice().buffer).replaceAll('=', '')
+/** Returns bytes as the text of a cursor, which begins with a letter for its kind. */
+export const encodeCursor = (bytes: Uint8Array, prefix: string): string =>
+  prefix + encodeBase64Url(bytes.slice().buffer).replaceAll('=', '')
 
-function decode(cursor: string): Uint8Array | null {
-  if (!/^c[A-Za-z0-9_-]+$/.test(cursor)) return null
+/** Returns the bytes of a cursor; null for another text. */
+export function decodeCursor(cursor: string, prefix: string): Uint8Array | null {
+  if (!cursor.startsWith(prefix) || !/^[A-Za-z0-9_-]{2,}$/.test(cursor)) return null
   try {
-    const bytes = decodeBase64Url(cursor.slice(PREFIX.length))
+    const bytes = decodeBase64Url(cursor.slice(prefix.length))
     // Base64 can spell some bytes in several ways; only the spelling that was sent is accepted.
-    return encode(bytes) === cursor ? bytes : null
+    return encodeCursor(bytes, prefix) === cursor ? bytes : null
   } catch {
     return null
   }

@@ -2,8 +2,8 @@ import type { PgTable, PgView } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
 import type { PreparedStatement } from '../database/statement.ts'
 import type { App } from '../request/context.ts'
-import type { PagedRows } from './statement.ts'
 import type { RowSchema, StoredRowSchema } from '../rows/schema.ts'
+import type { PagedRows } from '../statement/page-statement.ts'
 
 /** A field of a row, or the count that a rate in percent stands for: round(rate × of / 100). */
 export type Term = string | { readonly rate: string; readonly of: string }

@@ -1,23 +1,22 @@
 import type { PgTable } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
-import { accessErrorsFirst, requireKeyHash } from '../access/authorize.ts'
+import { requireKeyHash } from '../access/access.ts'
 import type { Plan } from '../access/plans.ts'
-import { fileResult } from '../file/file.ts'
 import type { Result } from '../http/app.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { dataEndpoint } from '../http/endpoint.ts'
 import type { RequestContext } from '../request/context.ts'
-import { httpError, PARAMETER_ERRORS, parameterError } from '../request/errors.ts'
 import { fieldsOf } from '../rows/schema.ts'
-import { MOST_ROWS } from '../rows/size.ts'
-import { type FileFormat, isFile } from '../rows/write.ts'
-import { allBrandsStatements, CHANGES_KEY } from './all-brands.ts'
+import type { Format } from '../rows/write.ts'
+import {
+  type PagedRows,
+  type PageQuery,
+  type PageStatements,
+  pageReader,
+  pageStatements,
+} from '../statement/page-statement.ts'
+import { type RequestedWindow, resolveWindow } from '../statement/window.ts'
 import type { DocumentedWorker, StoredOperation } from './operation.ts'
-import type { Parameters } from './parameters.ts'
-import { type PageQuery, pageReader } from './read.ts'
-import { readPageRequest } from './request.ts'
-import { pageHeaders, pageResult } from './respond.ts'
-import { type PageStatement, type PageStatements, pageStatements } from './statement.ts'
-import { type RequestedWindow, resolveWindow, resumeWindow } from './window.ts'
+import { type PageRequest, readPageRequest } from './request.ts'
 
 export type Paged<Shape extends z.core.$ZodShape, Rows extends PgTable> = StoredOperation<Shape, Rows> & {
   /** Columns that order and identify a brand's rows, ascending. */
@@ -26,93 +25,65 @@ export type Paged<Shape extends z.core.$ZodShape, Rows extends PgTable> = Stored
   readonly since?: keyof Rows['_']['columns'] & string
   /** The dates that a request does not send; without them, its window is today and the 30 days before. */
   readonly window?: RequestedWindow
+  /** What answers a request in each format. */
+  readonly formats: Readonly<Record<Format, Handler>>
+  /** Builds the source of requests without a brand, where they are allowed. */
+  readonly allBrands?: (rows: PagedRows) => Source
 }
 
-/** Builds the Worker of an endpoint with a brand's rows: brand, window, cursor, and a page or a file. */
+/** The statements that read rows, and what runs them. */
+export type Source = { readonly statements: PageStatements; readonly read: ReturnType<typeof pageReader> }
+
+/** A valid request, the rows that it is about, and what to ask for them at first. */
+export type Question = {
+  readonly path: string
+  readonly fields: ReturnType<typeof fieldsOf>
+  readonly source: Source
+  readonly request: PageRequest
+  readonly query: PageQuery
+}
+
+/** Reads rows and returns them; throws 401, 403 and 404 when the key does not read them. */
+export type Handler = (context: RequestContext, question: Question) => Promise<Result>
+
+/** Builds the Worker of an endpoint with a brand's rows. */
 export function paged<Shape extends z.core.$ZodShape, Rows extends PgTable>({
   rows: table,
   key,
   since,
   window: defaults,
+  formats,
+  allBrands,
   ...operation
 }: Paged<Shape, Rows>): DocumentedWorker {
   const { path, row } = operation
   const kind = since === undefined ? 'metric' : 'changes'
   const rows = { path, table, row, key, since }
   const fields = fieldsOf(row)
-  const oneBrand: Source = { statements: pageStatements(rows), read: pageReader({ fields, key }, 'one') }
-  /** The rows of every brand of the key; null where a request must name a brand. */
-  const allBrands: Source | null =
-    kind === 'metric'
-      ? null
-      : { statements: allBrandsStatements(rows), read: pageReader({ fields, key: CHANGES_KEY }, 'all') }
-
-  async function handler(context: RequestContext): Promise<Result> {
-    const { env, now, log } = context.var
-    const key_hash = requireKeyHash(context)
-    const { searchParams } = new URL(context.req.url)
-    const { parameters, requested, position } = await accessErrorsFirst(context, () =>
-      readPageRequest(searchParams, { path, kind, defaults, env, now }),
-    )
-    const { brandId, format } = parameters
-    const query: PageQuery = {
-      key_hash,
-      now,
-      brandId,
-      since: parameters.since,
-      windowOf: (plan) =>
-        position === null ? resolveWindow(requested, plan, now) : resumeWindow(position.window, plan, now),
-      after: position?.after ?? [],
-    }
-    const source = (brandId === undefined && allBrands) || oneBrand
-    if (isFile(format)) return file(context, source, { parameters, query, format })
-    const { statements, read } = source
-    const page = await read({ env, log }, position === null ? statements.first : statements.next, query)
-    if (position !== null && brandId === undefined && position.organizationId !== page.organizationId) {
-      throw parameterError(PARAMETER_ERRORS.cursor)
-    }
-    return pageResult(context, page, { path, parameters })
-  }
-
-  async function file(
-    context: RequestContext,
-    { statements, read }: Source,
-    { parameters, query, format }: { parameters: Parameters; query: PageQuery; format: FileFormat },
-  ): Promise<Result> {
-    const { env, clock, log } = context.var
-    const first = await read({ env, log }, statements.firstOfFile, query)
-    const { window, brandId, total } = first
-    if (total !== null && total > MOST_ROWS) throw parameterError(PARAMETER_ERRORS.tooManyRows)
-    const result = fileResult(context, {
-      format,
-      name: [path.slice(1), ...(brandId === null ? [] : [brandId]), window.first, window.last].join('_'),
-      fields,
-      first,
-      readAfter: async (after) => {
-        const now = clock()
-        const windowOf = (plan: Plan) => resumeWindow(window, plan, now)
-        const part = await read({ env, log }, statements.nextOfFile, { ...query, now, after, windowOf })
-        // A lower plan has moved the start: the file would lack rows that its name promises, so its transfer fails.
-        if (part.window.first !== window.first) throw httpError('plan')
-        return part
-      },
-    })
-    return { ...result, headers: { ...result.headers, ...pageHeaders(first, parameters) } }
-  }
-
+  const ofBrand: Source = { statements: pageStatements(rows), read: pageReader({ fields, key }, 'one') }
+  const ofAll = allBrands?.(rows)
   return {
-    fetch: endpoint({ path, handler }).fetch,
+    fetch: dataEndpoint({
+      path,
+      parse: ({ req, var: { env, now } }) =>
+        readPageRequest(new URL(req.url).searchParams, { path, kind, defaults, env, now }),
+      handler: (context, request) => {
+        const { brandId, since, format = 'json' } = request.parameters
+        const { now } = context.var
+        const windowOf = (plan: Plan) => resolveWindow(request.requested, plan, now)
+        const query = { key_hash: requireKeyHash(context), now, brandId, since, windowOf, after: [] }
+        const source = brandId === undefined && ofAll !== undefined ? ofAll : ofBrand
+        return formats[format](context, { path, fields, source, request, query })
+      },
+    }).fetch,
     operation: { ...operation, kind },
     rows,
     statements: {
-      ...oneBrand.statements,
-      ...(allBrands && named('of all brands', allBrands.statements)),
+      ...ofBrand.statements,
+      ...(ofAll &&
+        Object.fromEntries(
+          Object.entries(ofAll.statements).map(([name, each]) => [`${name} of all brands`, each]),
+        )),
     },
   }
 }
-
-/** The statements that read rows, and what runs them. */
-type Source = { readonly statements: PageStatements; readonly read: ReturnType<typeof pageReader> }
-
-const named = (suffix: string, statements: PageStatements): Record<string, PageStatement> =>
-  Object.fromEntries(Object.entries(statements).map(([name, each]) => [`${name} ${suffix}`, each]))

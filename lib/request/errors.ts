@@ -47,7 +47,8 @@ export const PARAMETER_ERRORS = {
   sinceOfMetric:
     'Parameter since belongs to /changes, which lists the days that changed. Use fromDate for the first day of a window.',
   endOfDays: 'The days have no end: /days lists each day that changed. Use fromDate for the first day.',
-  endpoint: 'Parameter endpoint must be the last segment of the path of a metric, such as visibility. Leave it out for all.',
+  endpoint:
+    'Parameter endpoint must be the last segment of the path of a metric, such as visibility. Leave it out for all.',
   formatOfDays: 'Parameter format must be json. Leave it out: /days has pages and no files.',
   sinceWithCursor: 'Parameter since belongs to the first request of a run. Leave it out beside cursor.',
   brandId: 'Parameter brandId must be a UUID. Use an id from /api/export/v1/brands.',

@@ -1,6 +1,14 @@
 import type { Cell } from '../database/db.ts'
-import type { Column } from './columns.ts'
 import type { Field } from './schema.ts'
+
+/** One field of some rows, with all that a writer needs. */
+export type Column = {
+  readonly name: string
+  readonly isQuoted: boolean
+  readonly cells: readonly Cell[]
+  /** Whether no cell is null or needs escaping in JSON. */
+  readonly isPlain: boolean
+}
 
 /** The first `rows` rows of columns. */
 export type RowSet = { readonly columns: readonly Column[]; readonly rows: number }

@@ -1,6 +1,6 @@
-import { accessErrorsFirst } from '../access/authorize.ts'
-import { methods, nameEndpoint, type Result, send } from '../http/app.ts'
-import { limits, throwError } from '../http/endpoint.ts'
+import { accessErrorsFirst } from '../access/access.ts'
+import { type Result, send } from '../http/app.ts'
+import { checks, throwError } from '../http/endpoint.ts'
 import type { App, RequestContext } from '../request/context.ts'
 import { createShareApp } from './api.ts'
 import { readShare, SCHEMA, SHARE, type Share, searchOf, tableOf, versionHeader } from './call.ts'
@@ -17,7 +17,7 @@ const TABLE = '/shares/:share/schemas/:schema/tables/:table'
 export function share(): App {
   const app = createShareApp()
   const route = (allow: string, path: string, name: string, handler: Handler) => {
-    app.use(SHARE_BASE + path, nameEndpoint(name), methods(allow), ...limits())
+    app.use(SHARE_BASE + path, ...checks({ path: name, allow }))
     app.all(SHARE_BASE + path, async (context) => send(context, await handler(context).catch(throwError)))
   }
   const get = (path: string, name: string, handler: Handler) => route('GET, HEAD', path, name, handler)

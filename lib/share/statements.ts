@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { accessColumns, activeKey, canReadEach } from '../access/scope.ts'
+import { accessColumns, activeKey, canReadEach } from '../access/access.ts'
 import { renderStatement } from '../database/statement.ts'
-import { dayOfWindow, windows } from '../page/window-by-plan.ts'
+import { dayOfWindow, windows } from '../statement/window.ts'
 
 // Each call of the protocol is one statement, so that key, plan, brands, clamp and objects are of one snapshot. It returns
 // no row without an active key, else one.

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { signCursor } from '../../lib/page/cursor.ts'
-import { EVERY_DAY, resolveWindow } from '../../lib/page/window.ts'
+import { EVERY_DAY, resolveWindow } from '../../lib/statement/window.ts'
 import { brandsDigestOf } from '../../site/reference/digest.ts'
 import { call, pull, type Row } from '../fixtures/call.ts'
 import { clearOfMidnight } from '../fixtures/clock.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { signCursor } from '../../lib/page/cursor.ts'
-import { EVERY_DAY, resolveWindow } from '../../lib/page/window.ts'
+import { EVERY_DAY, resolveWindow } from '../../lib/statement/window.ts'
 import { call, pull, type Row } from '../fixtures/call.ts'
 import { clearOfMidnight, daysAgo } from '../fixtures/clock.ts'
 import { expectError } from '../fixtures/expect-error.ts'

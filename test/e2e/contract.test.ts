@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { activeKey } from '../../lib/access/scope.ts'
+import { activeKey } from '../../lib/access/access.ts'
 import { renderStatement } from '../../lib/database/statement.ts'
 import { ERRORS } from '../../lib/request/errors.ts'
 import { type Answer, call } from '../fixtures/call.ts'

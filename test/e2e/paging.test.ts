@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type CursorBinding, type CursorPosition, signCursor } from '../../lib/page/cursor.ts'
-import { resolveWindow } from '../../lib/page/window.ts'
+import { resolveWindow } from '../../lib/statement/window.ts'
 import { PAGE_BYTES } from '../../lib/rows/size.ts'
 import { type Answer, call, pull, type Row } from '../fixtures/call.ts'
 import { clearOfMidnight, daysAgo } from '../fixtures/clock.ts'

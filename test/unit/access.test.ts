@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { accessErrorsFirst, authorize } from '../../lib/access/authorize.ts'
+import { accessErrorsFirst, authorize } from '../../lib/access/access.ts'
 import type { Row } from '../../lib/database/db.ts'
 import { parseEnv } from '../../lib/request/env.ts'
 import { parameterError } from '../../lib/request/errors.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { requireKeyHash } from '../../lib/access/authorize.ts'
+import { requireKeyHash } from '../../lib/access/access.ts'
 import type { Result } from '../../lib/http/app.ts'
 import { encodeWithEtag } from '../../lib/http/app.ts'
 import { type Endpoint, endpoint } from '../../lib/http/endpoint.ts'

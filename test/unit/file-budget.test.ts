@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { fileBudget } from '../../lib/file/budget.ts'
+import { fileBudget } from '../../lib/file/chunks.ts'
 import type { Budget } from '../../lib/request/context.ts'
 
 beforeEach(() => void vi.useFakeTimers())

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
-import { requireKeyHash } from '../../lib/access/authorize.ts'
+import { requireKeyHash } from '../../lib/access/access.ts'
 import { endpoint } from '../../lib/http/endpoint.ts'
 import { network } from '../../lib/limits/outer-limit.ts'
 import { httpError } from '../../lib/request/errors.ts'

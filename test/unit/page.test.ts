@@ -3,9 +3,8 @@ import * as z from 'zod/mini'
 import { dailyVisibility } from '../../drizzle/metrics/visibility.ts'
 import { dailyChanges } from '../../drizzle/tables/refresh.ts'
 import { allBrandsStatements } from '../../lib/page/all-brands.ts'
-import { resultReader } from '../../lib/page/read.ts'
-import { pageStatements } from '../../lib/page/statement.ts'
 import { count, day, fieldsOf, text } from '../../lib/rows/schema.ts'
+import { pageStatements, resultReader } from '../../lib/statement/page-statement.ts'
 import { emptyLog, loggedLines, statusOf } from '../fixtures/log.ts'
 
 const lines = loggedLines()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parameterNames, parseParameters } from '../../lib/page/parameters.ts'
+import { parameterNames, parseParameters } from '../../lib/page/request.ts'
 import { HttpError, PARAMETER_ERRORS } from '../../lib/request/errors.ts'
 
 const ID = 'abcdefab-1111-1111-1111-111111111111'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
-import { columnNames, columnReader } from '../../lib/rows/columns.ts'
 import { fieldNames, fieldsOf, nullable, text } from '../../lib/rows/schema.ts'
+import { columnNames, columnReader } from '../../lib/statement/wire.ts'
 import { RESULT, Row } from '../fixtures/row.ts'
 
 const read = columnReader(fieldsOf(Row))

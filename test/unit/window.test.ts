@@ -6,7 +6,7 @@ import {
   resolveWindow,
   resumeWindow,
   withDefaults,
-} from '../../lib/page/window.ts'
+} from '../../lib/statement/window.ts'
 
 const NOON = new Date('2026-11-21T12:00:00.000Z')
 const LAST_MS = new Date('2026-11-21T23:59:59.999Z')

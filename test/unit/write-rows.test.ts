@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
-import { columnReader } from '../../lib/rows/columns.ts'
 import { fieldsOf, nullable, numbers, preciseInstant, rate, text } from '../../lib/rows/schema.ts'
 import { writeCsv, writeCsvHeader, writeJson, writeNdjson } from '../../lib/rows/write.ts'
+import { columnReader } from '../../lib/statement/wire.ts'
 import { AT, ID, RESULT, Row } from '../fixtures/row.ts'
 
 test('writes numbers digit by digit, missing values as null and free text with commas as it is', () => {

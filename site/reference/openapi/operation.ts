@@ -1,5 +1,5 @@
 import type { Operation } from '../../../lib/page/operation.ts'
-import { parameterNames } from '../../../lib/page/parameters.ts'
+import { parameterNames } from '../../../lib/page/request.ts'
 import { PAGE_SIZE } from '../../../lib/rows/size.ts'
 import { FILE_WRITERS } from '../../../lib/rows/write.ts'
 import { COMMON_HEADERS, headerReferences } from './headers.ts'

@@ -1,12 +1,14 @@
 import type { Result } from '../http/app.ts'
 import type { RequestContext } from '../request/context.ts'
+import { PARAMETER_ERRORS, parameterError } from '../request/errors.ts'
 import { secretsOf } from '../request/hash.ts'
 import { PAGE_SIZE } from '../rows/size.ts'
 import { writeJson } from '../rows/write.ts'
+import type { Page } from '../statement/page-statement.ts'
+import { dayOf, EVERY_DAY, resumeWindow } from '../statement/window.ts'
 import { signCursor } from './cursor.ts'
-import type { Parameters } from './parameters.ts'
-import type { Page } from './read.ts'
-import { dayOf, EVERY_DAY } from './window.ts'
+import type { Question } from './paged.ts'
+import type { Parameters } from './request.ts'
 
 /** A page has one row per line. */
 const BETWEEN_ROWS = ',\n'
@@ -14,14 +16,24 @@ const BETWEEN_ROWS = ',\n'
 /** Clients and proxies give up at long headers. The cursor in the body is enough. */
 const LONGEST_LINK = 2000
 
-/** Returns a page as JSON, with the cursor of the page that follows. `path` is the endpoint's, below the base. */
-export async function pageResult(
-  { req, var: { env, now } }: RequestContext,
-  page: Page,
-  { path, parameters }: { readonly path: string; readonly parameters: Parameters },
-): Promise<Result> {
+/** Sends a page as JSON, with the cursor of the page that follows. */
+export async function sendPage(context: RequestContext, question: Question): Promise<Result> {
+  const { env, now, log } = context.var
+  const { path, source, query, request } = question
+  const { parameters, position } = request
+  const statement = position === null ? source.statements.first : source.statements.next
+  const page = await source.read({ env, log }, statement, {
+    ...query,
+    ...(position !== null && {
+      after: position.after,
+      windowOf: (plan) => resumeWindow(position.window, plan, now),
+    }),
+  })
   const { window, plan, brandId, next } = page
+  // A cursor of all brands is tied to its organization.
   const organizationId = brandId === null ? page.organizationId : null
+  if (position !== null && position.organizationId !== organizationId)
+    throw parameterError(PARAMETER_ERRORS.cursor)
   const nextCursor =
     next &&
     (await signCursor(
@@ -31,7 +43,8 @@ export async function pageResult(
     ))
   const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
   const meta = { brandId, fromDate: `${window.first}T00:00:00.000Z`, toDate: window.end, plan }
-  const link = nextCursor === null ? {} : nextLink(new URL(req.url), { ...parameters, cursor: nextCursor })
+  const link =
+    nextCursor === null ? {} : nextLink(new URL(context.req.url), { ...parameters, cursor: nextCursor })
   return {
     body: `{"data":[${writeJson(page, BETWEEN_ROWS)}],"pagination":${JSON.stringify(pagination)},"meta":${JSON.stringify(meta)}}`,
     headers: { ...pageHeaders(page, parameters), ...link },

@@ -1,22 +1,37 @@
 import { getViewSelectedFields, is, type SQL, sql } from 'drizzle-orm'
 import { PgColumn, type PgView } from 'drizzle-orm/pg-core'
 import type * as z from 'zod/mini'
-import { accessErrorsFirst, authorize, requireKeyHash } from '../access/authorize.ts'
-import { ACCESS_COLUMNS, accessColumns, activeKey, brandsDigest, canReadEach } from '../access/scope.ts'
+import {
+  ACCESS_COLUMNS,
+  accessColumns,
+  activeKey,
+  authorize,
+  brandsDigest,
+  canReadEach,
+  requireKeyHash,
+} from '../access/access.ts'
 import { runPrepared } from '../database/db.ts'
 import { prepareStatement } from '../database/statement.ts'
 import { fileResult } from '../file/file.ts'
 import type { Result } from '../http/app.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { dataEndpoint } from '../http/endpoint.ts'
+import type { DocumentedWorker, StoredOperation } from '../page/operation.ts'
+import { brandsDigestHeader } from '../page/page.ts'
+import { type Parameters, parseParameters } from '../page/request.ts'
 import type { RequestContext } from '../request/context.ts'
-import { sizedRowsReader, valuesOfKey } from '../rows/read.ts'
 import { fieldNames, fieldsOf } from '../rows/schema.ts'
 import { FILE_PART, PAGE, type Size, WHOLE } from '../rows/size.ts'
 import { isFile, writeJson } from '../rows/write.ts'
-import type { DocumentedWorker, StoredOperation } from './operation.ts'
-import { parseParameters } from './parameters.ts'
-import { brandsDigestHeader } from './respond.ts'
-import { type KeyedRow, keyAfter, list, type PageStatement, sizedColumns, sizedRows } from './statement.ts'
+import type { PageStatement } from '../statement/page-statement.ts'
+import {
+  type KeyedRow,
+  keyAfter,
+  list,
+  sizedColumns,
+  sizedRows,
+  sizedRowsReader,
+  valuesOfKey,
+} from '../statement/wire.ts'
 
 /** `rows` are brands under the row's field names, with `id`, `organization_id` and `active`. */
 export type Brands<Shape extends z.core.$ZodShape, Rows extends PgView> = StoredOperation<Shape, Rows> & {
@@ -35,11 +50,9 @@ export function brands<Shape extends z.core.$ZodShape, Rows extends PgView>({
   const statements = brandsStatements({ view, row, key })
   const readRows = sizedRowsReader({ fields, key })
 
-  async function handler(context: RequestContext): Promise<Result> {
+  async function handler(context: RequestContext, { format }: Parameters): Promise<Result> {
     const { env, clock, now, log } = context.var
     const key_hash = requireKeyHash(context)
-    const { searchParams } = new URL(context.req.url)
-    const { format } = await accessErrorsFirst(context, () => parseParameters(searchParams, 'brands'))
     const read = async (statement: PageStatement, at: Date, after: readonly string[] = []) => {
       const values = { key_hash, now: at.toISOString(), ...valuesOfKey(after) }
       const result = authorize(await runPrepared({ env, log }, statement, values), log)
@@ -57,7 +70,11 @@ export function brands<Shape extends z.core.$ZodShape, Rows extends PgView>({
   }
 
   return {
-    fetch: endpoint({ path, handler }).fetch,
+    fetch: dataEndpoint({
+      path,
+      parse: ({ req }) => parseParameters(new URL(req.url).searchParams, 'brands'),
+      handler,
+    }).fetch,
     operation: { ...operation, kind: 'brands' },
     statements,
   }

@@ -1,5 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { PAID_PLANS } from './plans.ts'
+import { databaseError, type Row, run } from '../database/db.ts'
+import { renderStatement } from '../database/statement.ts'
+import type { RequestContext, RequestLog } from '../request/context.ts'
+import { httpError } from '../request/errors.ts'
+import { isPlan, PAID_PLANS, type Plan } from './plans.ts'
 
 /**
  * SQL of the active key with a hash, at most one row: `key_id`, `organization_id`, `brand_ids` and `plan`. No row means
@@ -46,3 +50,50 @@ export const canReadEach: SQL = reads(sql`brand.id in (select unnest(brand_ids) 
 /** SQL aggregate of brand ids: the XOR of the first 60 bits of the MD5 of each, as 15 hex digits; zeros for none. */
 export const brandsDigest = (id: SQL): SQL =>
   sql`lpad(to_hex(coalesce(bit_xor(('x' || left(md5(${id}::text), 15))::bit(60)::bigint), 0)), 15, '0')`
+
+/** Finds key and plan alone. */
+const accessStatement = renderStatement(sql`select ${accessColumns} from (${activeKey}) as access`)
+
+/** What access reads of a request's context. */
+type Access = { readonly var: Pick<RequestContext['var'], 'env' | 'log' | 'now'> }
+
+/** Returns the SHA-256 (hex) of the request's API key; throws 401 when its form is wrong, without asking the database. */
+export function requireKeyHash(context: Access): string {
+  const { keyHash } = context.var.log
+  if (keyHash === null) throw httpError('key')
+  return keyHash
+}
+
+/** A row of a statement that found an active key and a plan. */
+type AuthorizedRow = Row & { readonly plan: Plan; readonly organization_id: string }
+
+/**
+ * Checks the key and then the plan that a statement found, logs whose key it is, and returns the row. Throws 401
+ * without a row, 403 without a plan: {@link activeKey} has only plans that include the API.
+ */
+export function authorize(row: Row | null, log: RequestLog): AuthorizedRow {
+  if (row === null) throw httpError('key')
+  const { key_id, organization_id, plan } = row
+  if (key_id == null || organization_id == null || plan === undefined) {
+    throw databaseError(new TypeError('The access columns are missing'), log)
+  }
+  log.keyId = key_id
+  log.organizationId = organization_id
+  if (!isPlan(plan)) throw httpError('plan')
+  return { ...row, plan, organization_id }
+}
+
+/** Returns what `parse` returns. When it throws, checks key and plan, whose errors come before its own. */
+export async function accessErrorsFirst<Parsed>(
+  context: Access,
+  parse: () => Parsed | Promise<Parsed>,
+): Promise<Parsed> {
+  const { env, log, now } = context.var
+  const key_hash = requireKeyHash(context)
+  try {
+    return await parse()
+  } catch (error) {
+    authorize(await run({ env, log }, accessStatement, { key_hash, now: now.toISOString() }), log)
+    throw error
+  }
+}

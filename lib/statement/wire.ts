@@ -1,15 +1,12 @@
-import { type SQL, sql } from 'drizzle-orm'
-import type { Cell, Row } from '../database/db.ts'
-import { type Field, fieldNames, fieldsOf, type RowSchema } from './schema.ts'
+import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
+import { type Cell, databaseError, type Row } from '../database/db.ts'
+import type { RequestLog } from '../request/context.ts'
+import { type Field, fieldNames, fieldsOf, type RowSchema } from '../rows/schema.ts'
+import type { Size } from '../rows/size.ts'
+import type { Column, RowSet } from '../rows/write.ts'
 
-/** One field of some rows, with all that a writer needs. */
-export type Column = {
-  readonly name: string
-  readonly isQuoted: boolean
-  readonly cells: readonly Cell[]
-  /** Whether no cell is null or needs escaping in JSON. */
-  readonly isPlain: boolean
-}
+// How rows travel from Postgres to the Worker: SQL that writes them, and next to it what reads them.
 
 /**
  * Starts every mark in a column whose cells hold commas: a mark and a comma separate cells, a mark and N stand for null,
@@ -133,4 +130,137 @@ export function toCount(cell: Cell | undefined): number {
 export function toFlag(cell: Cell | undefined): boolean {
   if (cell !== 'true' && cell !== 'false') throw new TypeError('Not a boolean')
   return cell === 'true'
+}
+
+/** The fields of the rows that are sent, and the columns that order and identify them. */
+export type KeyedFields = { readonly fields: readonly Field[]; readonly key: readonly string[] }
+
+/** The rows that a statement returns. */
+export type SizedRowSet = RowSet & {
+  /** Key of the last row when others follow. */
+  readonly next: readonly string[] | null
+  /** How many rows there are, where a file's first statement finds more than it returns. */
+  readonly total: number | null
+}
+
+/** Column of a result that holds a key column of the last row. */
+export const lastOf = (name: string): string => `last_${name}`
+
+/** The values of the placeholders of `keyAfter`. */
+export const valuesOfKey = (after: readonly string[]): Record<string, string> =>
+  Object.fromEntries(after.map((value, index) => [`after_${index}`, value]))
+
+/** Returns a function that reads the columns of `sizedRows`. It throws 503 for an incomplete result. */
+export function sizedRowsReader({ fields, key }: KeyedFields) {
+  const readColumns = columnReader(fields)
+  return (result: Row, rows: number, log: RequestLog): SizedRowSet => {
+    try {
+      const { fits, has_more, total } = result
+      const count = toCount(fits)
+      return {
+        columns: readColumns(result, count),
+        rows: Math.min(count, rows),
+        next: toFlag(has_more) ? key.map((name) => required(result[lastOf(name)])) : null,
+        total: total == null ? null : toCount(total),
+      }
+    } catch (error) {
+      throw databaseError(error, log)
+    }
+  }
+}
+
+type SizedRows = KeyedRow & {
+  /** SQL that selects the rows in order. */
+  readonly rows: SQL
+  readonly size: Size
+  /** SQL of the number of rows. */
+  readonly total?: SQL | undefined
+  /** SQL of how many of the last rows only show that others follow. */
+  readonly unsent?: SQL | undefined
+}
+
+/**
+ * SQL that returns as many rows as a size allows: `columns` to select, and the lateral `joins` that these are of. It
+ * reads one row more than a page has, which shows that others follow, and which the reader drops. It counts bytes only when the rows could be too large.
+ */
+export function sizedRows({ row, key, rows: ordered, size, total, unsent }: SizedRows) {
+  const limit = sql.raw(String(size.rows))
+  const bytes = sql.raw(String(size.bytes))
+  const rows = sql`${ordered}
+        limit ${limit} + 1`
+  const keys = key.map(
+    (name) => sql`array_agg(page.${sql.identifier(name)}) as ${sql.identifier(lastOf(name))}`,
+  )
+  const last = key.map((name) => {
+    const column = sql.identifier(lastOf(name))
+    return sql`page.${column}[least(sent.fits, ${limit})]::text as ${column}`
+  })
+  const hasMore = sql`least(sent.fits, ${limit}) < page.fetched`
+  const totals = total === undefined ? [] : [sql`case when ${hasMore} then ${total} end::text as total`]
+  const columns = lines([
+    sql`sent.fits::text as fits`,
+    sql`(${hasMore})::text as has_more`,
+    ...firstCells(row),
+    ...last,
+    ...totals,
+  ])
+  const joins = sql`
+    cross join lateral (
+      select
+      ${lines([sql`count(*) as fetched`, ...aggregateColumns(row, key), ...keys])}
+      from (${rows}
+      ) as page
+    ) as page
+    cross join lateral (
+      select least(page.fetched${unsent && sql` - ${unsent}`}, case when ${mostBytes(row)} <= ${bytes} then page.fetched else coalesce((
+        select greatest(number - 1, 1)
+        from (
+          select row_number() over so_far as number, sum(${ROW_BYTES}) over so_far as bytes
+          from (${rows}
+          ) as page
+          window so_far as (rows unbounded preceding)
+        ) as page
+        where bytes > ${bytes}
+        limit 1
+      ), page.fetched) end) as fits
+      offset 0
+    ) as sent`
+  return { columns, joins }
+}
+
+/** The schema of the rows that are sent, and the columns that order and identify them. */
+export type KeyedRow = { readonly row: RowSchema; readonly key: readonly string[] }
+
+/** Names of the columns of {@link sizedRows}. */
+export const sizedColumns = ({ row, key, total }: Pick<SizedRows, 'row' | 'key' | 'total'>): string[] => [
+  'fits',
+  'has_more',
+  ...columnNames(row),
+  ...key.map(lastOf),
+  ...(total === undefined ? [] : ['total']),
+]
+
+/** SQL of a list of expressions. */
+export const list = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `)
+
+/** SQL of the same with an expression in each line. */
+export const lines = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`,\n      `)
+
+/** SQL of a list of columns. */
+export const names = (columns: Iterable<string>): SQL =>
+  list([...columns].map((name) => sql`${sql.identifier(name)}`))
+
+/** SQL of the key of the last row before, from the placeholders `after_0` …. */
+export const keyAfter = (columns: readonly PgColumn[]): SQL =>
+  list(
+    columns.map(
+      (column, index) => sql`${sql.placeholder(`after_${index}`)}::${sql.raw(column.getSQLType())}`,
+    ),
+  )
+
+/** Returns a column of a table by its name. */
+export function columnOf(table: PgTable, name: string): PgColumn {
+  const column = getTableColumns(table)[name]
+  if (column === undefined) throw new Error(`No column ${name} in ${getTableName(table)}`)
+  return column
 }

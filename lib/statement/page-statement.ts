@@ -1,14 +1,29 @@
-import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm'
-import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
+import { type SQL, sql } from 'drizzle-orm'
+import type { PgTable } from 'drizzle-orm/pg-core'
 import { dailyChanges } from '../../drizzle/tables/refresh.ts'
-import { ACCESS_COLUMNS, accessColumns, activeKey, canRead } from '../access/scope.ts'
+import { ACCESS_COLUMNS, accessColumns, activeKey, authorize, canRead } from '../access/access.ts'
+import type { Plan } from '../access/plans.ts'
+import { type Row, runPrepared } from '../database/db.ts'
 import { type PreparedStatement, prepareStatement } from '../database/statement.ts'
 import { asOf, instant } from '../refresh/as-of.ts'
-import { aggregateColumns, columnNames, firstCells, mostBytes, ROW_BYTES } from '../rows/columns.ts'
-import { lastOf } from '../rows/read.ts'
+import type { RequestLog } from '../request/context.ts'
+import type { Env } from '../request/env.ts'
+import { httpError } from '../request/errors.ts'
 import { fieldNames, type RowSchema } from '../rows/schema.ts'
 import { FILE_PART, PAGE, type Size } from '../rows/size.ts'
-import { dayOfWindow, windows } from './window-by-plan.ts'
+import { dayOfWindow, type Window, windowByPlan, windows } from './window.ts'
+import {
+  columnOf,
+  type KeyedFields,
+  type KeyedRow,
+  keyAfter,
+  names,
+  type SizedRowSet,
+  sizedColumns,
+  sizedRows,
+  sizedRowsReader,
+  valuesOfKey,
+} from './wire.ts'
 
 // A page is one statement, which checks access, brand and window and reads rows: all of one snapshot, in one round trip.
 // `npm run sql -- visibility` prints it. docs/architecture.md explains its parts.
@@ -56,78 +71,6 @@ function pageStatement({ table, row, key, since }: PagedRows, { from, size, tota
       ${columns}
     from reading ${joins}`
 }
-
-type SizedRows = KeyedRow & {
-  /** SQL that selects the rows in order. */
-  readonly rows: SQL
-  readonly size: Size
-  /** SQL of the number of rows. */
-  readonly total?: SQL | undefined
-  /** SQL of how many of the last rows only show that others follow. */
-  readonly unsent?: SQL | undefined
-}
-
-/**
- * SQL that returns as many rows as a size allows: `columns` to select, and the lateral `joins` that these are of. It
- * reads one row more than a page has, which shows that others follow, and which `lib/rows/read.ts` drops when it comes
- * along. It counts bytes only when the rows could be too large.
- */
-export function sizedRows({ row, key, rows: ordered, size, total, unsent }: SizedRows) {
-  const limit = sql.raw(String(size.rows))
-  const bytes = sql.raw(String(size.bytes))
-  const rows = sql`${ordered}
-        limit ${limit} + 1`
-  const keys = key.map(
-    (name) => sql`array_agg(page.${sql.identifier(name)}) as ${sql.identifier(lastOf(name))}`,
-  )
-  const last = key.map((name) => {
-    const column = sql.identifier(lastOf(name))
-    return sql`page.${column}[least(sent.fits, ${limit})]::text as ${column}`
-  })
-  const hasMore = sql`least(sent.fits, ${limit}) < page.fetched`
-  const totals = total === undefined ? [] : [sql`case when ${hasMore} then ${total} end::text as total`]
-  const columns = lines([
-    sql`sent.fits::text as fits`,
-    sql`(${hasMore})::text as has_more`,
-    ...firstCells(row),
-    ...last,
-    ...totals,
-  ])
-  const joins = sql`
-    cross join lateral (
-      select
-      ${lines([sql`count(*) as fetched`, ...aggregateColumns(row, key), ...keys])}
-      from (${rows}
-      ) as page
-    ) as page
-    cross join lateral (
-      select least(page.fetched${unsent && sql` - ${unsent}`}, case when ${mostBytes(row)} <= ${bytes} then page.fetched else coalesce((
-        select greatest(number - 1, 1)
-        from (
-          select row_number() over so_far as number, sum(${ROW_BYTES}) over so_far as bytes
-          from (${rows}
-          ) as page
-          window so_far as (rows unbounded preceding)
-        ) as page
-        where bytes > ${bytes}
-        limit 1
-      ), page.fetched) end) as fits
-      offset 0
-    ) as sent`
-  return { columns, joins }
-}
-
-/** The schema of the rows that are sent, and the columns that order and identify them. */
-export type KeyedRow = { readonly row: RowSchema; readonly key: readonly string[] }
-
-/** Names of the columns of {@link sizedRows}. */
-export const sizedColumns = ({ row, key, total }: Pick<SizedRows, 'row' | 'key' | 'total'>): string[] => [
-  'fits',
-  'has_more',
-  ...columnNames(row),
-  ...key.map(lastOf),
-  ...(total === undefined ? [] : ['total']),
-]
 
 /** A text that sorts after every time. */
 export const AFTER_TIMES = sql.raw(`'A'`)
@@ -201,27 +144,64 @@ export function prepareParts(
   }
 }
 
-/** SQL of a list of expressions. */
-export const list = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`, `)
+/** What a statement found. */
+export type Page = SizedRowSet & {
+  readonly plan: Plan
+  readonly organizationId: string
+  /** The brand in its canonical form; null for every brand of the key. */
+  readonly brandId: string | null
+  /** The window under the plan. */
+  readonly window: Window
+  /** Time before which every commit is in the rows; null before the first refresh. */
+  readonly asOf: string | null
+  /** Digest of the brands that the key reads; null for one brand. */
+  readonly brandsDigest: string | null
+}
 
-/** SQL of the same with an expression in each line. */
-export const lines = (parts: readonly SQL[]): SQL => sql.join([...parts], sql`,\n      `)
+/** What a statement is asked for. */
+export type PageQuery = {
+  readonly key_hash: string
+  readonly now: Date
+  /** The brand, where the statement reads one. */
+  readonly brandId: string | undefined
+  readonly since: string | undefined
+  readonly windowOf: (plan: Plan) => Window
+  /** Key of the last row before; empty for the first statement. */
+  readonly after: readonly string[]
+}
 
-/** SQL of a list of columns. */
-export const names = (columns: Iterable<string>): SQL =>
-  list([...columns].map((name) => sql`${sql.identifier(name)}`))
+/**
+ * Returns a function that reads the result of a statement, which returns at most `limit` rows. It throws 401 and 403 as
+ * {@link authorize} does, 404 when the key does not read the brand, and 503 for an incomplete result.
+ */
+export function resultReader(rows: KeyedFields, brands: 'one' | 'all' = 'one') {
+  const readRows = sizedRowsReader(rows)
+  return (result: Row | null, limit: number, log: RequestLog): Omit<Page, 'window'> => {
+    const row = authorize(result, log)
+    const { plan, organization_id: organizationId, brand_id = null, as_of = null, brands_digest = null } = row
+    if (brand_id === null && brands === 'one') throw httpError('brand')
+    const page = readRows(row, limit, log)
+    return { plan, organizationId, brandId: brand_id, asOf: as_of, brandsDigest: brands_digest, ...page }
+  }
+}
 
-/** SQL of the key of the last row before, from the placeholders `after_0` …. */
-export const keyAfter = (columns: readonly PgColumn[]): SQL =>
-  list(
-    columns.map(
-      (column, index) => sql`${sql.placeholder(`after_${index}`)}::${sql.raw(column.getSQLType())}`,
-    ),
-  )
-
-/** Returns a column of a table by its name. */
-export function columnOf(table: PgTable, name: string): PgColumn {
-  const column = getTableColumns(table)[name]
-  if (column === undefined) throw new Error(`No column ${name} in ${getTableName(table)}`)
-  return column
+/** Returns a function that runs a statement of `pageStatements` and reads its result; throws as {@link resultReader} does. */
+export function pageReader(rows: KeyedFields, brands: 'one' | 'all' = 'one') {
+  const readResult = resultReader(rows, brands)
+  return async (
+    context: { readonly env: Env; readonly log: RequestLog },
+    statement: PageStatement,
+    { key_hash, now, brandId, since, windowOf, after }: PageQuery,
+  ): Promise<Page> => {
+    const result = await runPrepared(context, statement, {
+      key_hash,
+      now: now.toISOString(),
+      brand_id: brandId,
+      window_by_plan: windowByPlan(windowOf),
+      since: since ?? '',
+      ...valuesOfKey(after),
+    })
+    const page = readResult(result, statement.limit, context.log)
+    return { ...page, window: windowOf(page.plan) }
+  }
 }
