@@ -106,7 +106,7 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
             case when readable.id = reader.brand then ${at('changed_at')} when widens then '' else since end,
             case when readable.id = reader.brand then ${at('endpoint')} when widens then '' else ${AFTER_ENDPOINTS} end,
             case when readable.id = reader.brand then ${at('date')} when widens then '-infinity' else 'infinity' end::date)
-          and (changed_at > since or date < had_from)
+          and case when date < had_from then true else changed_at > since end
         order by changed_at, endpoint, date
         limit ${most} + 1
       ) as changes
