@@ -99,7 +99,7 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
         offset 0
       ) as readable
       cross join lateral (
-        select endpoint, date, changed_at, rows, bytes from daily.changes
+        select endpoint, date, changed_at, first_changed_at, causes, digest, rows, bytes from daily.changes
         where changes.brand_id = readable.id and date >= reader.first
           and (${at('only')} is null or endpoint = ${at('only')})
           and (changed_at, endpoint, date) > (
@@ -116,21 +116,20 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
     ),
     sent as materialized (
       select
-        brand_id, endpoint, date, listed.changed_at, digest, row_count, "offset", place,
+        brand_id, endpoint, date, changed_at, digest, row_count, "offset",
         case when since = '' or date < had_from or first_changed_at > since then '{}' else '{' || coalesce((
           select string_agg(format('"%s":"%s"', kind, time), ',') from json_each_text(causes) as cause (kind, time) where time > since
         ), '') || '}' end as causes,
-        least(row_count - "offset", case when listed.bytes <= ${bytes} then row_count
-          else greatest(1, row_count::bigint * ${bytes} / listed.bytes) end)::int as part
+        least(row_count - "offset", case when bytes <= ${bytes} then row_count
+          else greatest(1, row_count::bigint * ${bytes} / bytes) end)::int as part
       from (
         select listed.*, since, had_from, rows as row_count, row_number() over so_far as place,
           sum(rows) over so_far as rows_so_far, sum(bytes) over so_far as bytes_so_far,
           case when brand_id = reader.brand and changed_at = ${at('changed_at')} and endpoint = ${at('endpoint')}
             and date = ${at('date')}::date + 1 then ${at('offset')}::int else 0 end as "offset"
         from listed cross join reader
-        window so_far as (order by brand_id, changed_at, endpoint, date rows unbounded preceding)
+        window so_far as (rows unbounded preceding)
       ) as listed
-      join daily.changes using (brand_id, endpoint, date)
       where place = 1 or place <= ${most} and rows_so_far <= ${most} and bytes_so_far <= ${bytes}
     )
     select
@@ -149,7 +148,7 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
       ${lines(metrics.map(selectedColumns))}
     from reader
     cross join lateral (
-      select ${list(aggregateColumns(sentDay(day)))} from (select * from sent order by place) as page
+      select ${list(aggregateColumns(sentDay(day)))} from sent as page
     ) as days
     ${sql.join(metrics.map(rowsOf), sql``)}`
   return prepareStatement(statement, [
@@ -184,14 +183,14 @@ function rowsOf({ rows: { table }, endpoint, prefix, sent, key }: DayRows): SQL 
         case when bool_or(is_part) then ${lastKeyOf(key)} end as last_key
       from (
         select stored.*, "offset" + part < row_count as is_part
-        from (select * from sent where endpoint = ${sql.raw(`'${endpoint}'`)} order by place) as sent
+        from sent
         cross join lateral (
           select ${names(new Set([...fieldNames(sent), ...key]))}
           from ${table} as stored
           where stored.brand_id = sent.brand_id and stored.date = sent.date ${after}
           ${order} limit part
         ) as stored
-        order by place${key.length > 0 ? sql`, ${names(key)}` : sql``}
+        where sent.endpoint = ${sql.raw(`'${endpoint}'`)}
       ) as page
     ) as ${sql.identifier(prefix)}`
 }
@@ -199,4 +198,4 @@ function rowsOf({ rows: { table }, endpoint, prefix, sent, key }: DayRows): SQL 
 const lastKeyOf = (key: readonly string[]): SQL =>
   key.length === 0
     ? sql`null`
-    : sql`json_build_array(${list(key.map((name) => sql`(array_agg(page.${sql.identifier(name)}))[count(*)]`))})::text`
+    : sql`json_build_array(${list(key.map((name) => sql`(array_agg(page.${sql.identifier(name)}) filter (where is_part))[count(*)]`))})::text`
