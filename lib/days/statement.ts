@@ -89,47 +89,52 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
       from run
     ),
     listed as materialized (
-      select readable.id as brand_id, changes.*
-      from reader
-      cross join lateral (
-        select brand.id from access cross join export_source.brands as brand
-        where ${canReadEach} and brand.id >= reader.brand
-          and (${at('brand_id')}::uuid is null or brand.id = ${at('brand_id')}::uuid)
-        order by brand.id
-        offset 0
-      ) as readable
-      cross join lateral (
-        select endpoint, date, changed_at, first_changed_at, causes, digest, rows, bytes from daily.changes
-        where changes.brand_id = readable.id and date >= reader.first
-          and (${at('only')} is null or endpoint = ${at('only')})
-          and (changed_at, endpoint, date) > (
-            case when readable.id = reader.brand then ${at('changed_at')} when widens then '' else since end,
-            case when readable.id = reader.brand then ${at('endpoint')} when widens then '' else ${AFTER_ENDPOINTS} end,
-            case when readable.id = reader.brand then ${at('date')} when widens then '-infinity' else 'infinity' end::date)
-          and case when date < had_from then true else changed_at > since end
-        order by changed_at, endpoint, date
+      select *, row_number() over so_far as place, sum(rows) over so_far as rows_so_far,
+        -- The sum of a bigint would be numeric, which costs more.
+        sum(bytes::float8) over so_far as bytes_so_far
+      from (
+        select readable.id as brand_id, changes.*
+        from reader
+        cross join lateral (
+          select brand.id from access cross join export_source.brands as brand
+          where ${canReadEach} and brand.id >= reader.brand
+            and (${at('brand_id')}::uuid is null or brand.id = ${at('brand_id')}::uuid)
+          order by brand.id
+          offset 0
+        ) as readable
+        cross join lateral (
+          select endpoint, date, changed_at, first_changed_at, causes, digest, rows, bytes from daily.changes
+          where changes.brand_id = readable.id and date >= reader.first
+            and (${at('only')} is null or endpoint = ${at('only')})
+            and (changed_at, endpoint, date) > (
+              case when readable.id = reader.brand then ${at('changed_at')} when widens then '' else since end,
+              case when readable.id = reader.brand then ${at('endpoint')} when widens then '' else ${AFTER_ENDPOINTS} end,
+              case when readable.id = reader.brand then ${at('date')} when widens then '-infinity' else 'infinity' end::date)
+            -- With OR, Postgres would look for either condition, and sort all days of the brand.
+            and case when date < had_from then true else changed_at > since end
+          order by changed_at, endpoint, date
+          limit ${most} + 1
+        ) as changes
+        -- No ORDER BY, whose sort would read the days of all brands. A lateral LIMIT leaves nested loops alone: brands come in
+        -- the order of the subquery above, and their days in that of the index.
         limit ${most} + 1
       ) as changes
-      -- No ORDER BY, whose sort would read the days of all brands. A lateral LIMIT leaves nested loops alone: brands come in
-      -- the order of the subquery above, and their days in that of the index.
-      limit ${most} + 1
+      window so_far as (rows unbounded preceding)
     ),
     sent as materialized (
       select
-        brand_id, endpoint, date, changed_at, digest, row_count, "offset",
+        brand_id, endpoint, date, changed_at, digest, rows as row_count, "offset",
         case when since = '' or date < had_from or first_changed_at > since then '{}' else '{' || coalesce((
           select string_agg(format('"%s":"%s"', kind, time), ',') from json_each_text(causes) as cause (kind, time) where time > since
         ), '') || '}' end as causes,
-        least(row_count - "offset", case when bytes <= ${bytes} then row_count
-          else greatest(1, row_count::bigint * ${bytes} / bytes) end)::int as part
-      from (
-        select listed.*, since, had_from, rows as row_count, row_number() over so_far as place,
-          sum(rows) over so_far as rows_so_far, sum(bytes) over so_far as bytes_so_far,
-          case when brand_id = reader.brand and changed_at = ${at('changed_at')} and endpoint = ${at('endpoint')}
-            and date = ${at('date')}::date + 1 then ${at('offset')}::int else 0 end as "offset"
-        from listed cross join reader
-        window so_far as (rows unbounded preceding)
-      ) as listed
+        least(rows - "offset", case when bytes <= ${bytes} then rows
+          else greatest(1, rows::bigint * ${bytes} / bytes) end)::int as part
+      from listed
+      cross join reader
+      cross join lateral (
+        select case when brand_id = reader.brand and changed_at = ${at('changed_at')} and endpoint = ${at('endpoint')}
+          and date = ${at('date')}::date + 1 then ${at('offset')}::int else 0 end as "offset"
+      ) as earlier
       where place = 1 or place <= ${most} and rows_so_far <= ${most} and bytes_so_far <= ${bytes}
     )
     select
