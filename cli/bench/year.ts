@@ -9,7 +9,7 @@ import { addBrands, addTenant } from './tenant.ts'
 import { LAST_DAY } from './volume.ts'
 
 /** The first day of the rows: a year before the last one. */
-const FIRST_DAY = '2025-11-21'
+export const FIRST_DAY = '2025-11-21'
 
 /** Rows per day of the large brand, and of each of 21 others. Together they have a million in a year. */
 const ROWS_PER_DAY = { large: 1250, other: 71 }
@@ -34,8 +34,8 @@ export async function startBrandYear(
   const { organizationId, key } = await addTenant(client)
   const [brandId = '', ...others] = await addBrands(client, organizationId, 1 + OTHERS)
   const rowsPerDay = new Map(others.map((id) => [id, Math.round(sized(ROWS_PER_DAY.other))]))
-  await fillYear(client, rowsPerDay.set(brandId, sized(ROWS_PER_DAY.large)))
-  await listDays(client, brandId)
+  await fillUrls(client, rowsPerDay.set(brandId, sized(ROWS_PER_DAY.large)))
+  await listDays(client, 'citation_share', [brandId])
   const service = await startService({ databaseUrl: database.url, redisUrl })
   return {
     ...database,
@@ -51,31 +51,36 @@ export async function startBrandYear(
 }
 
 /**
- * Fills `daily.citation_share` with a year of rows, in the order in which refreshes leave them. URLs have about 80
- * characters. A few of the large brand's are new each day.
+ * Fills `daily.citation_share` with rows of each day, by default of a year, in the order in which refreshes leave them. URLs
+ * have about 80 characters. A few of the large brand's are new each day.
  */
-async function fillYear(client: ClientBase, rowsPerDay: ReadonlyMap<string, number>): Promise<void> {
+export async function fillUrls(
+  client: ClientBase,
+  rowsPerDay: ReadonlyMap<string, number>,
+  firstDay = FIRST_DAY,
+): Promise<void> {
   await client.query(
     `insert into daily.citation_share (brand_id, date, url_hash, url, domain, is_owned, citations, owned_citations)
      select brand_id, date '${LAST_DAY}' - ago as date, md5(brand_id || ' ' || u)::uuid as url_hash,
        'https://www.site-' || lpad((u % 97)::text, 2, '0') || '.example/articles/2026/' || md5(u::text) || '-review',
        'site-' || lpad((u % 97)::text, 2, '0') || '.example', u % 97 = 0, 1 + u % 40, case when u % 97 = 0 then 1 + u % 40 else 0 end
      from unnest($1::uuid[], $2::int[]) as brand(brand_id, rows),
-       generate_series(0, date '${LAST_DAY}' - date '${FIRST_DAY}') as ago,
+       generate_series(0, date '${LAST_DAY}' - $3::date) as ago,
        generate_series(ago * (rows / 73), ago * (rows / 73) + rows - 1) as u
      order by date, brand_id, url_hash`,
-    [[...rowsPerDay.keys()], [...rowsPerDay.values()]],
+    [[...rowsPerDay.keys()], [...rowsPerDay.values()], firstDay],
   )
   await client.query('vacuum analyze')
 }
 
-/** Lists the days of a brand's rows as refreshes do. */
-const listDays = (client: ClientBase, brandId: string) =>
+/** Lists the days of a metric's rows as refreshes do. */
+export const listDays = (client: ClientBase, metric: string, brandIds: readonly string[]) =>
   client.query(
-    `select daily.list_changes(array_agg('citation_share'::text), array_agg($1::uuid), array_agg(day::date),
-       array_agg(jsonb '["citations"]'))
-     from generate_series(date '${FIRST_DAY}', date '${LAST_DAY}', interval '1 day') as day`,
-    [brandId],
+    `select daily.list_changes(jsonb_agg(summary || '{"causes": ["citations"]}'))
+     from (select array_agg(brand_id) as brand_ids, array_agg(date) as dates
+       from (select distinct brand_id, date from daily.${metric} where brand_id = any ($2)) as day) as day
+     cross join lateral daily.summaries($1, brand_ids, dates) as summary`,
+    [metric, brandIds],
   )
 
 /** How a brand's rows are requested: the first page's path, and the headers of every request. */
@@ -94,19 +99,23 @@ export const yearOf = (
   headers: { 'X-API-Key': key, 'User-Agent': randomUUID() },
 })
 
-/** Requests one page. Returns the path of the next one, which its `Link` header has. */
-export async function requestPage({ client, path, headers }: Year): Promise<string | undefined> {
+/** Requests one page. Returns its body, and the path of the next one, which its `Link` header has. */
+export async function requestPage({ client, path, headers }: Year) {
   const response = await client.request({ path, method: 'GET', headers })
   const body = await response.body.text()
   if (response.statusCode !== 200) throw new Error(`${path} returned ${response.statusCode}: ${body}`)
   const link = /<(.+?)>/.exec(String(response.headers.link))?.[1]
-  return link?.slice(new URL(link).origin.length)
+  return { body, next: link?.slice(new URL(link).origin.length) }
 }
 
 /** Requests page after page. `onPage` runs after each. */
-export async function requestPages(year: Year, onPage = () => {}): Promise<void> {
-  for (let path: string | undefined = year.path; path !== undefined; onPage())
-    path = await requestPage({ ...year, path })
+export async function requestPages(year: Year, onPage = (_body: string) => {}): Promise<void> {
+  let path: string | undefined = year.path
+  while (path !== undefined) {
+    const { body, next } = await requestPage({ ...year, path })
+    onPage(body)
+    path = next
+  }
 }
 
 /** Receives what a path returns without keeping it. */

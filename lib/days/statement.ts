@@ -38,18 +38,7 @@ export const dayRowsOf = (rows: PagedRows): DayRows => {
 }
 
 /** The columns of a result besides those of the access, of the days and of their rows. */
-export const RUN_COLUMNS = [
-  'restarts',
-  'until',
-  'first',
-  'clock',
-  'list',
-  'as_of',
-  'is_known',
-  'listed',
-  'sent',
-  'last_key',
-] as const
+export const RUN_COLUMNS = ['restarts', 'until', 'first', 'clock', 'list', 'as_of', 'is_known', 'listed', 'sent', 'last_key'] as const
 
 /** The fields of a day besides its rows, with how many of these a page has. */
 export const sentDay = (day: RowSchema): RowSchema => z.extend(day, { part: count('Rows of this page.') })
@@ -100,49 +89,53 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
       from run
     ),
     listed as materialized (
-      select readable.id as brand_id, changes.*
-      from reader
-      cross join lateral (
-        select brand.id from access cross join export_source.brands as brand
-        where ${canReadEach} and brand.id >= reader.brand
-          and (${at('brand_id')}::uuid is null or brand.id = ${at('brand_id')}::uuid)
-        order by brand.id
-        offset 0
-      ) as readable
-      cross join lateral (
-        select endpoint, date, changed_at, rows, bytes from daily.changes
-        where changes.brand_id = readable.id and date >= reader.first
-          and (${at('only')} is null or endpoint = ${at('only')})
-          and (changed_at, endpoint, date) > (
-            case when readable.id = reader.brand then ${at('changed_at')} when widens then '' else since end,
-            case when readable.id = reader.brand then ${at('endpoint')} when widens then '' else ${AFTER_ENDPOINTS} end,
-            case when readable.id = reader.brand then ${at('date')}::date - (${at('offset')} <> '0')::int
-              when widens then '-infinity' else 'infinity' end)
-          and (changed_at > since or date < had_from)
-        order by changed_at, endpoint, date
+      select *, row_number() over so_far as place, sum(rows) over so_far as rows_so_far,
+        -- The sum of a bigint would be numeric, which costs more.
+        sum(bytes::float8) over so_far as bytes_so_far
+      from (
+        select readable.id as brand_id, changes.*
+        from reader
+        cross join lateral (
+          select brand.id from access cross join export_source.brands as brand
+          where ${canReadEach} and brand.id >= reader.brand
+            and (${at('brand_id')}::uuid is null or brand.id = ${at('brand_id')}::uuid)
+          order by brand.id
+          offset 0
+        ) as readable
+        cross join lateral (
+          select endpoint, date, changed_at, first_changed_at, causes, digest, rows, bytes from daily.changes
+          where changes.brand_id = readable.id and date >= reader.first
+            and (${at('only')} is null or endpoint = ${at('only')})
+            and (changed_at, endpoint, date) > (
+              case when readable.id = reader.brand then ${at('changed_at')} when widens then '' else since end,
+              case when readable.id = reader.brand then ${at('endpoint')} when widens then '' else ${AFTER_ENDPOINTS} end,
+              case when readable.id = reader.brand then ${at('date')}::date - (${at('offset')} <> '0')::int
+                when widens then '-infinity' else 'infinity' end)
+            -- With OR, Postgres would look for either condition, and sort all days of the brand.
+            and case when date < had_from then true else changed_at > since end
+          order by changed_at, endpoint, date
+          limit ${most} + 1
+        ) as changes
+        -- No ORDER BY, whose sort would read the days of all brands. A lateral LIMIT leaves nested loops alone: brands come in
+        -- the order of the subquery above, and their days in that of the index.
         limit ${most} + 1
       ) as changes
-      -- No ORDER BY, whose sort would read the days of all brands. A lateral LIMIT leaves nested loops alone: brands come in
-      -- the order of the subquery above, and their days in that of the index.
-      limit ${most} + 1
+      window so_far as (rows unbounded preceding)
     ),
     sent as materialized (
       select
-        brand_id, endpoint, date, listed.changed_at, digest, row_count, "offset", place,
+        brand_id, endpoint, date, changed_at, digest, rows as row_count, "offset",
         case when since = '' or date < had_from or first_changed_at > since then '{}' else '{' || coalesce((
           select string_agg(format('"%s":"%s"', kind, time), ',') from json_each_text(causes) as cause (kind, time) where time > since
         ), '') || '}' end as causes,
-        least(row_count - "offset", case when listed.bytes <= ${bytes} then row_count
-          else greatest(1, row_count::bigint * ${bytes} / listed.bytes) end)::int as part
-      from (
-        select listed.*, since, had_from, rows as row_count, row_number() over so_far as place,
-          sum(rows) over so_far as rows_so_far, sum(bytes) over so_far as bytes_so_far,
-          case when brand_id = reader.brand and changed_at = ${at('changed_at')} and endpoint = ${at('endpoint')}
-            and date = ${at('date')}::date then ${at('offset')}::int else 0 end as "offset"
-        from listed cross join reader
-        window so_far as (order by brand_id, changed_at, endpoint, date rows unbounded preceding)
-      ) as listed
-      join daily.changes using (brand_id, endpoint, date)
+        least(rows - "offset", case when bytes <= ${bytes} then rows
+          else greatest(1, rows::bigint * ${bytes} / bytes) end)::int as part
+      from listed
+      cross join reader
+      cross join lateral (
+        select case when brand_id = reader.brand and changed_at = ${at('changed_at')} and endpoint = ${at('endpoint')}
+          and date = ${at('date')}::date then ${at('offset')}::int else 0 end as "offset"
+      ) as earlier
       where place = 1 or place <= ${most} and rows_so_far <= ${most} and bytes_so_far <= ${bytes}
     )
     select
@@ -161,7 +154,7 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
       ${lines(metrics.map(selectedColumns))}
     from reader
     cross join lateral (
-      select ${list(aggregateColumns(sentDay(day)))} from (select * from sent order by place) as page
+      select ${list(aggregateColumns(sentDay(day)))} from sent as page
     ) as days
     ${sql.join(metrics.map(rowsOf), sql``)}`
   return prepareStatement(statement, [
@@ -174,9 +167,7 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
 
 const selectedColumns = (metric: DayRows): SQL => {
   const relation = sql.identifier(metric.prefix)
-  const cells = columnNames(metric.sent, metric.prefix).map(
-    (name) => sql`${relation}.${sql.identifier(name)}`,
-  )
+  const cells = columnNames(metric.sent, metric.prefix).map((name) => sql`${relation}.${sql.identifier(name)}`)
   return sql`${relation}.fetched::text as ${sql.identifier(fetchedOf(metric))}, ${list(cells)}`
 }
 
@@ -198,14 +189,14 @@ function rowsOf({ rows: { table }, endpoint, prefix, sent, key }: DayRows): SQL 
         case when bool_or(is_part) then ${lastKeyOf(key)} end as last_key
       from (
         select stored.*, "offset" + part < row_count as is_part
-        from (select * from sent where endpoint = ${sql.raw(`'${endpoint}'`)} order by place) as sent
+        from sent
         cross join lateral (
           select ${names(new Set([...fieldNames(sent), ...key]))}
           from ${table} as stored
           where stored.brand_id = sent.brand_id and stored.date = sent.date ${after}
           ${order} limit part
         ) as stored
-        order by place${key.length > 0 ? sql`, ${names(key)}` : sql``}
+        where sent.endpoint = ${sql.raw(`'${endpoint}'`)}
       ) as page
     ) as ${sql.identifier(prefix)}`
 }
@@ -213,4 +204,4 @@ function rowsOf({ rows: { table }, endpoint, prefix, sent, key }: DayRows): SQL 
 const lastKeyOf = (key: readonly string[]): SQL =>
   key.length === 0
     ? sql`null`
-    : sql`json_build_array(${list(key.map((name) => sql`(array_agg(page.${sql.identifier(name)}))[count(*)]`))})::text`
+    : sql`json_build_array(${list(key.map((name) => sql`(array_agg(page.${sql.identifier(name)}) filter (where is_part))[count(*)]`))})::text`
