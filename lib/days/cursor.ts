@@ -62,20 +62,31 @@ const CHECKSUM_BYTES = 8
 /** Returns a cursor: letters, digits, `-` and `_`, of which the first is a letter. */
 export async function writeCursor(position: Position, binding: DaysBinding): Promise<string> {
   const payload = new TextEncoder().encode(JSON.stringify([FORMAT, ...Object.values({ ...START, ...position })]))
-  const bytes = new Uint8Array([...(await checksum(payload, binding)), ...payload])
-  return `d${encodeBase64Url(bytes.buffer).replaceAll('=', '')}`
+  return encode(new Uint8Array([...(await checksum(payload, binding)), ...payload]))
 }
 
 /** Returns a cursor's position; null when it was altered or belongs to another request. It is checked, not signed: it grants nothing. */
 export async function readCursor(cursor: string, binding: DaysBinding): Promise<Position | null> {
-  if (!/^d[A-Za-z0-9_-]+$/.test(cursor)) return null
-  const bytes = decodeBase64Url(cursor.slice(1))
+  const bytes = decode(cursor)
+  if (bytes === null) return null
   const payload = bytes.slice(CHECKSUM_BYTES)
   const expected = await checksum(payload, binding)
   if (!expected.every((byte, index) => byte === bytes[index])) return null
   const [format, ...values] = JSON.parse(new TextDecoder().decode(payload))
   if (format !== FORMAT) return START
   return { ...START, ...Object.fromEntries(NAMES.map((name, index) => [name, String(values[index])])) }
+}
+
+const encode = (bytes: Uint8Array<ArrayBuffer>): string => `d${encodeBase64Url(bytes.buffer).replaceAll('=', '')}`
+
+/** Base64 can spell some bytes in several ways; only the spelling that was sent is accepted. */
+function decode(cursor: string): Uint8Array | null {
+  try {
+    const bytes = decodeBase64Url(cursor.slice(1))
+    return encode(bytes) === cursor ? bytes : null
+  } catch {
+    return null
+  }
 }
 
 async function checksum(payload: Uint8Array, { endpoint, brandId, fromDate }: DaysBinding): Promise<Uint8Array> {
