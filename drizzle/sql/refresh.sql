@@ -299,7 +299,9 @@ begin
     into processed, failure from daily.attempted(outcomes) as day;
     perform daily.finish(outcomes, locked);
   else
-    done := after is null and not exists (select from daily.queued_brands left join daily.due using (brand_id) where returned or due is not null);
+    done := after is null and not exists (
+      select from daily.queued_brands as queued
+      where returned or exists (select from daily.due where due.brand_id = queued.brand_id));
     if done or after is not null then processed := 0; end if;
   end if;
 end

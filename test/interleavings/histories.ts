@@ -27,7 +27,8 @@ const STORED = METRICS.map(({ name }) => `daily.${name.replaceAll('-', '_')}`)
 /** Deletes all rows and empties the queue. */
 export const CLEARANCE = `
   truncate ${['organizations', 'models', 'markets', ...REFERRING].map(tableOf)} cascade;
-  truncate daily.change_log, daily.refresh_queue, daily.queued_causes, daily.queued_brands, daily.changes, ${STORED}`
+  truncate daily.change_log, daily.brand_log, daily.readable_brands, daily.refresh_queue, daily.queued_causes, daily.queued_brands,
+    daily.changes, ${STORED}`
 
 /** Rows to begin with, so that most steps find something. */
 export const BEGINNING = `

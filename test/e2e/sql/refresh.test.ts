@@ -232,6 +232,22 @@ test('names a table that a subscription of logical replication fills', async () 
   }
 })
 
+test.runIf(inject('realPostgres'))('is not done while another call computes the last brand', async () => {
+  await brandWith({ days: [10] })
+  await refresh(db)
+  await db.query(`update answers set error = 'withdrawn'; select daily.resolve()`)
+  const other = await db.connect()
+  try {
+    await other.query(`begin; select daily.refresh(null, '0 s', 1)`)
+    expect(await turn(null)).toMatchObject({ processed: null, done: false })
+    await other.query('commit')
+  } finally {
+    other.release()
+  }
+  await turn(null, everything)
+  expect(await turn(null)).toMatchObject({ processed: 0, done: true })
+})
+
 test.runIf(inject('realPostgres'))('goes on with other metrics while a raw table is locked', async () => {
   const id = await brandWith({ days: [10] })
   await resolve()

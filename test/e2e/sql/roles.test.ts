@@ -42,7 +42,7 @@ async function relations(): Promise<string[]> {
 /** The relations of which a role may read every column. */
 const READS: Readonly<Record<Role, RegExp>> = {
   export_api_reader:
-    /^(metrics\.brands|export_source\.(memberships|subscriptions)|daily\.(?!changes_clock|citation_days|change_log|row_schemas|key_log|refresh_queue|queued_causes|rolling_window|due|reads|sources|applied_sql|published_brands|brand_rows|known_brands|publisher|current_objects|staged_objects).*)$/,
+    /^(metrics\.brands|export_source\.(memberships|subscriptions)|daily\.(?!citation_days|change_log|brand_log|readable_brands|row_schemas|key_log|refresh_queue|queued_causes|rolling_window|due|reads|sources|applied_sql|published_brands|brand_rows|known_brands|publisher|current_objects|staged_objects).*)$/,
   export_api_refresher: /^daily\.(progress|queued_brands|refresh_queue|sources|rolling_window)$/,
   export_api_keys: /^(export_source\.(api_keys|memberships|subscriptions)|daily\.key_log)$/,
 }
