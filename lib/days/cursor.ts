@@ -1,90 +1,53 @@
-import { decodeCursor, encodeCursor } from '../page/cursor.ts'
-import { sha256Bytes } from '../request/hash.ts'
-
-/** The request that a cursor belongs to. */
-export type DaysBinding = {
-  readonly endpoint?: string | undefined
-  readonly brandId?: string | undefined
-  readonly fromDate?: string | undefined
-}
+import { sign, verify } from '../page/cursor.ts'
+import type { Parameters } from '../page/request.ts'
 
 /**
- * Where a reader is (docs/architecture.md, Why nothing is missed). Days are `YYYY-MM-DD`, and times those of `changed_at`. An
- * empty text stands for what there is not.
+ * Where a reader is (docs/architecture.md, Why no day is missed). Days are `YYYY-MM-DD`, times those of `changed_at`. An empty
+ * text stands for none.
  */
-export type Position = {
-  readonly organization: string
-  /** Identifies the key's own list of brands. */
-  readonly list: string
-  /** The reader has all changes until this time, of days from `had` on. */
-  readonly since: string
-  readonly had: string
-  /** `since` and `had` of the next run, the time at which this run began; empty between runs. */
-  readonly until: string
-  readonly reach: string
-  readonly began: string
-  /** The last day that was sent. */
-  readonly brand: string
-  readonly changed_at: string
-  readonly endpoint: string
-  readonly date: string
-  /** Where a part of it was sent: how many rows, and the key of the last one as a JSON array. */
-  readonly offset: string
-  readonly key: string
-}
-
-export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
-
-/** Before all days. */
-export const START: Position = {
+export const START = {
   organization: '',
+  /** Identifies the key's own list of brands. */
   list: '',
+  /** The reader has all changes until this time, of days from `had` on. */
   since: '',
   had: '',
+  /** What `since` and `had` become at the end of the run, and the time at which it began. Empty between runs. */
   until: '',
   reach: '',
   began: '',
-  brand: NIL_UUID,
+  /** The last day that was sent. */
+  brand_id: '00000000-0000-0000-0000-000000000000',
   changed_at: '',
   endpoint: '',
   date: '-infinity',
+  /** Where only a part of it was sent: how many rows, and the key of the last one as a JSON array. */
   offset: '0',
   key: '[]',
 }
 
-const NAMES = Object.keys(START)
+export type Position = Readonly<typeof START>
 
-/** Counts the formats of cursors. A run with a cursor of another format starts again. */
-const FORMAT = 1
+/** Counts the formats of cursors. A reader with a cursor of another format starts again. */
+const FORMAT = '1'
 
-// Some loaders evaluate a value that looks like a number, or follow one that looks like a path. A letter prevents both.
 const PREFIX = 'd'
 
-const CHECKSUM_BYTES = 8
+/** No secret: a cursor grants nothing and must outlive every secret. The signature finds cursors that were altered. */
+const SECRET = 'days'
 
-/** Returns the cursor of a position. */
-export async function writeCursor(position: Position, binding: DaysBinding): Promise<string> {
-  const payload = JSON.stringify([FORMAT, ...Object.values({ ...START, ...position })])
-  const bytes = [...(await checksum(payload, binding)), ...new TextEncoder().encode(payload)]
-  return encodeCursor(new Uint8Array(bytes), PREFIX)
-}
+type Binding = Pick<Parameters, 'endpoint' | 'brandId' | 'fromDate'>
 
-/**
- * Returns a cursor's position; null when it was altered or belongs to another request. It is checked and not signed: it
- * grants nothing, and must outlive every secret.
- */
-export async function readCursor(cursor: string, binding: DaysBinding): Promise<Position | null> {
-  const bytes = decodeCursor(cursor, PREFIX)
-  if (bytes === null) return null
-  const payload = new TextDecoder().decode(bytes.subarray(CHECKSUM_BYTES))
-  const expected = await checksum(payload, binding)
-  if (!expected.every((byte, index) => byte === bytes[index])) return null
-  const [format, ...values] = JSON.parse(payload)
+const bindingOf = ({ endpoint, brandId, fromDate }: Binding): unknown[] => [endpoint, brandId, fromDate]
+
+/** Returns the cursor of a position. It belongs to requests with the same endpoint, brand and first day. */
+export const writeCursor = (position: Position, binding: Binding): Promise<string> =>
+  sign([FORMAT, ...Object.values({ ...START, ...position })], bindingOf(binding), SECRET, PREFIX)
+
+/** Returns a cursor's position; null when it was altered or belongs to another request. */
+export async function readCursor(cursor: string, binding: Binding): Promise<Position | null> {
+  const [format, ...values] = (await verify(cursor, bindingOf(binding), [SECRET], PREFIX)) ?? []
+  if (format === undefined) return null
   if (format !== FORMAT) return START
-  return { ...START, ...Object.fromEntries(NAMES.map((name, index) => [name, String(values[index])])) }
-}
-
-async function checksum(payload: string, { endpoint, brandId, fromDate }: DaysBinding): Promise<Uint8Array> {
-  const text = `${JSON.stringify([endpoint, brandId, fromDate])}${payload}`
-  return (await sha256Bytes(text)).subarray(0, CHECKSUM_BYTES)
+  return { ...START, ...Object.fromEntries(Object.keys(START).map((name, index) => [name, values[index]])) }
 }

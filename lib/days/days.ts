@@ -54,8 +54,8 @@ export function days({ metrics, size = PAGE, ...operation }: Days): DocumentedWo
       key_hash: requireKeyHash(context),
       now: now.toISOString(),
       window_by_plan: windowByPlan(windowOf),
-      brand_id: parameters.brandId ?? null,
-      only: parameters.endpoint ?? null,
+      only_brand: parameters.brandId ?? null,
+      only_endpoint: parameters.endpoint ?? null,
     })
     const row = authorize(result, log)
     if (position.organization !== '' && position.organization !== row.organization_id)
@@ -92,20 +92,8 @@ export function days({ metrics, size = PAGE, ...operation }: Days): DocumentedWo
   }
 }
 
-/** A page of days. */
-type DaysPage = {
-  /** Each day as JSON. */
-  readonly data: readonly string[]
-  /** Number of their rows. */
-  readonly rows: number
-  /** The last day, and the number of its rows that were sent so far. Null without days. */
-  readonly last:
-    | (Pick<Position, 'brand' | 'changed_at' | 'endpoint' | 'date'> & {
-        readonly sent: number
-        readonly of: number
-      })
-    | null
-}
+/** A page of days: each as JSON, the number of their rows, and the cells of the last day. */
+type DaysPage = { readonly data: readonly string[]; readonly rows: number; readonly last: Row }
 
 /** Returns a function that reads the days of a result. It throws `TypeError` for an incomplete one. */
 function daysReader(row: RowSchema, sources: readonly DayRows[]) {
@@ -116,13 +104,10 @@ function daysReader(row: RowSchema, sources: readonly DayRows[]) {
     read: columnReader(fieldsOf(source.sent), source.prefix),
   }))
   return (result: Row): DaysPage => {
-    const count = toCount(result.sent)
-    const columns = readDays(result, count)
+    const columns = readDays(result, toCount(result.sent))
     const cellsOf = (name: string) =>
       columns.find((column) => column.name === name)?.cells.map(required) ?? []
-    const [brands, endpoints, dates] = [cellsOf('brand_id'), cellsOf('endpoint'), cellsOf('date')]
-    const parts = cellsOf('part').map(Number)
-
+    const [endpoints, dates, parts] = [cellsOf('endpoint'), cellsOf('date'), cellsOf('part').map(Number)]
     const writers = new Map(
       metrics.map((metric) => {
         const cells = dates.flatMap((date, day) =>
@@ -140,26 +125,12 @@ function daysReader(row: RowSchema, sources: readonly DayRows[]) {
     const data = parts.map((rows, day) => {
       const writer = writers.get(endpoints[day] ?? '')
       if (writer === undefined) throw new TypeError('A day is of no metric')
-      const from = writer.next
+      const json = writer.write(writer.next, rows, ',')
       writer.next += rows
-      return `${writeDay(day, 1, '').slice(0, -1)},"rows":[${writer.write(from, rows, ',')}]}`
+      return `${writeDay(day, 1, '').slice(0, -1)},"rows":[${json}]}`
     })
-    const day = count - 1
-    return {
-      data,
-      rows: parts.reduce((total, rows) => total + rows, 0),
-      last:
-        count === 0
-          ? null
-          : {
-              brand: required(brands[day]),
-              changed_at: required(cellsOf('changed_at')[day]),
-              endpoint: required(endpoints[day]),
-              date: required(dates[day]),
-              sent: Number(cellsOf('offset')[day]) + (parts[day] ?? 0),
-              of: Number(cellsOf('row_count')[day]),
-            },
-    }
+    const last = Object.fromEntries(columns.map(({ name, cells }) => [name, cells.at(-1) ?? null]))
+    return { data, rows: parts.reduce((total, rows) => total + rows, 0), last }
   }
 }
 
@@ -171,30 +142,31 @@ type Step = {
 }
 
 /** Returns where the reader is after a page, and whether another follows at once. */
-function nextPosition({ row, position, page: { data, last }, now }: Step): {
-  next: Position
-  hasMore: boolean
-} {
-  const first = required(row.first)
-  const restarts = toFlag(row.restarts)
-  const run = restarts ? START : position
-  const until = required(row.until)
+function nextPosition({ row, position, page, now }: Step): { next: Position; hasMore: boolean } {
+  const [first, until] = [required(row.first), required(row.until)]
+  const run = toFlag(row.restarts) ? START : position
   const reach = run.reach > first ? run.reach : first
   const began = run.until === '' ? now.toISOString() : run.began
   const reader = { ...START, organization: row.organization_id, list: required(row.list) }
-  const isPart = last !== null && last.sent < last.of
-  if (last !== null && (isPart || toCount(row.listed) > data.length)) {
-    const { sent, of: _, date, ...day } = last
-    const part = isPart
-      ? { date: dayBefore(date), offset: String(sent), key: required(row.last_key) }
-      : { date }
-    const { since, had } = run
-    return { next: { ...reader, since, had, until, reach, began, ...day, ...part }, hasMore: true }
+  const { brand_id, changed_at, endpoint, date, offset, part, row_count } = page.last
+  const sent = Number(offset) + Number(part)
+  const isPart = sent < Number(row_count)
+  if (isPart || toCount(row.listed) > page.data.length) {
+    const day = {
+      brand_id: required(brand_id),
+      changed_at: required(changed_at),
+      endpoint: required(endpoint),
+      date: required(date),
+    }
+    const rest = isPart ? { offset: String(sent), key: required(row.last_key) } : {}
+    return {
+      next: { ...reader, since: run.since, had: run.had, until, reach, began, ...day, ...rest },
+      hasMore: true,
+    }
   }
   // What changed in a long run, and days that a plan added meanwhile, come in a run that follows at once.
   const isOld = now.getTime() - Date.parse(began) > LONGEST_RUN_MS && (row.clock ?? '') > until
   return { next: { ...reader, since: until, had: reach }, hasMore: isOld || first < dayBefore(reach) }
 }
 
-/** The day before another. */
 const dayBefore = (date: string): string => dayOf(new Date(Date.parse(date) - 86_400_000))

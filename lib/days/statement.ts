@@ -8,7 +8,7 @@ import type { Size } from '../rows/size.ts'
 import type { PagedRows } from '../statement/page-statement.ts'
 import { dayOfWindow, windows } from '../statement/window.ts'
 import { aggregateColumns, columnNames, columnOf, lines, list, names } from '../statement/wire.ts'
-import { NIL_UUID } from './cursor.ts'
+import { START } from './cursor.ts'
 
 // A page of days is one statement, which checks access, brand and window, lists days, and reads their rows: all of one
 // snapshot, in one round trip. `npm run sql -- days` prints it. docs/architecture.md explains its parts.
@@ -38,7 +38,18 @@ export const dayRowsOf = (rows: PagedRows): DayRows => {
 }
 
 /** The columns of a result besides those of the access, of the days and of their rows. */
-export const RUN_COLUMNS = ['restarts', 'until', 'first', 'clock', 'list', 'as_of', 'is_known', 'listed', 'sent', 'last_key'] as const
+export const RUN_COLUMNS = [
+  'restarts',
+  'until',
+  'first',
+  'clock',
+  'list',
+  'as_of',
+  'is_known',
+  'listed',
+  'sent',
+  'last_key',
+] as const
 
 /** The fields of a day besides its rows, with how many of these a page has. */
 export const sentDay = (day: RowSchema): RowSchema => z.extend(day, { part: count('Rows of this page.') })
@@ -54,13 +65,13 @@ const AFTER_ENDPOINTS = sql.raw(`'~'`)
 /** The least value of each type of a key's columns. */
 const LEAST: Readonly<Record<string, string>> = {
   'text COLLATE "C"': `''`,
-  uuid: `'${NIL_UUID}'`,
+  uuid: `'${START.brand_id}'`,
   boolean: `'false'`,
 }
 
 /**
  * Builds the statement of a page of days. `day` has the fields of a day besides its rows. Placeholders: those of
- * `activeKey`, `window_by_plan`, `brand_id` and `only` (an endpoint), null for all, and the fields of a position; its `list` is
+ * `activeKey`, `window_by_plan`, `only_brand` and `only_endpoint`, null for all, and the fields of a position; its `list` is
  * null without a cursor.
  */
 export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size: Size): PreparedStatement {
@@ -73,7 +84,7 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
         case when restarts then '' else ${at('since')} end as since,
         case when restarts then '' else ${at('had')} end as had,
         case when restarts or ${at('until')} = '' then coalesce(clock, '') else ${at('until')} end as until,
-        case when restarts then '${sql.raw(NIL_UUID)}' else ${at('brand')} end::uuid as brand
+        case when restarts then '${sql.raw(START.brand_id)}' else ${at('brand_id')} end::uuid as brand
       from (
         select
           access.*, ${dayOfWindow('first')} as first, key.list, coalesce(key.list <> ${at('list')}, false) as restarts,
@@ -98,14 +109,14 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
         cross join lateral (
           select brand.id from access cross join export_source.brands as brand
           where ${canReadEach} and brand.id >= reader.brand
-            and (${at('brand_id')}::uuid is null or brand.id = ${at('brand_id')}::uuid)
+            and (${at('only_brand')}::uuid is null or brand.id = ${at('only_brand')}::uuid)
           order by brand.id
           offset 0
         ) as readable
         cross join lateral (
           select endpoint, date, changed_at, first_changed_at, causes, digest, rows, bytes from daily.changes
           where changes.brand_id = readable.id and date >= reader.first
-            and (${at('only')} is null or endpoint = ${at('only')})
+            and (${at('only_endpoint')} is null or endpoint = ${at('only_endpoint')})
             and (changed_at, endpoint, date) > (
               case when readable.id = reader.brand then ${at('changed_at')} when widens then '' else since end,
               case when readable.id = reader.brand then ${at('endpoint')} when widens then '' else ${AFTER_ENDPOINTS} end,
@@ -143,9 +154,9 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
       ${instant(sql`least((select as_of from daily.progress), (
         select min(as_of) from access cross join daily.queued_brands as queued
         join export_source.brands as brand on brand.id = queued.brand_id and ${canReadEach}
-        where ${at('brand_id')}::uuid is null or brand.id = ${at('brand_id')}::uuid))`)} as as_of,
-      (${at('brand_id')}::uuid is null or exists (
-        select from access cross join export_source.brands as brand where brand.id = ${at('brand_id')}::uuid and ${canReadEach}
+        where ${at('only_brand')}::uuid is null or brand.id = ${at('only_brand')}::uuid))`)} as as_of,
+      (${at('only_brand')}::uuid is null or exists (
+        select from access cross join export_source.brands as brand where brand.id = ${at('only_brand')}::uuid and ${canReadEach}
       ))::text as is_known,
       (select count(*) from listed)::text as listed,
       (select count(*) from sent)::text as sent,
@@ -167,7 +178,9 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
 
 const selectedColumns = (metric: DayRows): SQL => {
   const relation = sql.identifier(metric.prefix)
-  const cells = columnNames(metric.sent, metric.prefix).map((name) => sql`${relation}.${sql.identifier(name)}`)
+  const cells = columnNames(metric.sent, metric.prefix).map(
+    (name) => sql`${relation}.${sql.identifier(name)}`,
+  )
   return sql`${relation}.fetched::text as ${sql.identifier(fetchedOf(metric))}, ${list(cells)}`
 }
 

@@ -21,33 +21,24 @@ export type CursorPosition = {
   readonly after: readonly string[]
 }
 
-/** What {@link signCursor} signs. */
-type Payload = [
-  organizationId: string | null,
-  first: string,
-  last: string,
-  end: string,
-  startedAt: string | null,
-  ...after: string[],
-]
-
 // Some loaders evaluate a value that looks like a number, or follow one that looks like a path. A letter prevents both.
 const PREFIX = 'c'
 
+const bindingOf = ({ endpoint, brandId, fromDate, toDate, since }: CursorBinding): unknown[] => [
+  endpoint,
+  brandId,
+  fromDate,
+  toDate,
+  since,
+]
+
 /** Returns a signed cursor. The same position always gives the same text, since the `ETag` of a page includes it. */
-export async function signCursor(
-  { window, organizationId, after }: CursorPosition,
+export function signCursor(
+  { window: { first, last, end, startedAt }, organizationId, after }: CursorPosition,
   binding: CursorBinding,
   [secret]: Secrets,
 ): Promise<string> {
-  const { first, last, end, startedAt } = window
-  const fields: Payload = [organizationId, first, last, end, startedAt, ...after]
-  const payload = new TextEncoder().encode(JSON.stringify(fields))
-  const mac = await sign(payload, binding, secret)
-  const bytes = new Uint8Array(MAC_BYTES + payload.length)
-  bytes.set(mac)
-  bytes.set(payload, MAC_BYTES)
-  return encodeCursor(bytes, PREFIX)
+  return sign([organizationId, first, last, end, startedAt, ...after], bindingOf(binding), secret, PREFIX)
 }
 
 /** Returns a cursor's position; null when it was altered or belongs to another request. */
@@ -56,41 +47,52 @@ export async function verifyCursor(
   binding: CursorBinding,
   secrets: Secrets,
 ): Promise<CursorPosition | null> {
-  const bytes = decodeCursor(cursor, PREFIX)
+  const fields = await verify(cursor, bindingOf(binding), secrets, PREFIX)
+  if (fields === null) return null
+  const [organizationId = null, first = '', last = '', end = '', startedAt = null, ...after] = fields
+  return { window: { first, last, end, startedAt }, organizationId, after }
+}
+
+/** Returns the text of some fields, which begins with a letter for their kind and has a signature. */
+export async function sign(
+  fields: readonly unknown[],
+  binding: readonly unknown[],
+  secret: string,
+  prefix: string,
+): Promise<string> {
+  const payload = new TextEncoder().encode(JSON.stringify(fields))
+  return encode(new Uint8Array([...(await signatureOf(payload, binding, secret)), ...payload]), prefix)
+}
+
+/** Returns the fields of a text of {@link sign}; null for another one. */
+export async function verify(
+  text: string,
+  binding: readonly unknown[],
+  secrets: readonly string[],
+  prefix: string,
+): Promise<string[] | null> {
+  const bytes = decode(text, prefix)
   if (bytes === null || bytes.length <= MAC_BYTES) return null
   const payload = bytes.subarray(MAC_BYTES)
   for (const secret of secrets) {
-    if (equalBytes(bytes.subarray(0, MAC_BYTES), await sign(payload, binding, secret))) return read(payload)
+    if (equalBytes(bytes.subarray(0, MAC_BYTES), await signatureOf(payload, binding, secret)))
+      return JSON.parse(new TextDecoder().decode(payload))
   }
   return null
 }
 
-async function sign(payload: Uint8Array, binding: CursorBinding, secret: string): Promise<Uint8Array> {
-  const { endpoint, brandId, fromDate, toDate, since } = binding
-  const bound = new TextEncoder().encode(JSON.stringify([endpoint, brandId, fromDate, toDate, since]))
-  const message = new Uint8Array(bound.length + payload.length)
-  message.set(bound)
-  message.set(payload, bound.length)
-  return hmac(message, secret)
-}
+const signatureOf = (payload: Uint8Array, binding: readonly unknown[], secret: string) =>
+  hmac(new Uint8Array([...new TextEncoder().encode(JSON.stringify(binding)), ...payload]), secret)
 
-function read(payload: Uint8Array): CursorPosition {
-  const fields: Payload = JSON.parse(new TextDecoder().decode(payload))
-  const [organizationId, first, last, end, startedAt, ...after] = fields
-  return { window: { first, last, end, startedAt }, organizationId, after }
-}
-
-/** Returns bytes as the text of a cursor, which begins with a letter for its kind. */
-export const encodeCursor = (bytes: Uint8Array, prefix: string): string =>
+const encode = (bytes: Uint8Array, prefix: string): string =>
   prefix + encodeBase64Url(bytes.slice().buffer).replaceAll('=', '')
 
-/** Returns the bytes of a cursor; null for another text. */
-export function decodeCursor(cursor: string, prefix: string): Uint8Array | null {
-  if (!cursor.startsWith(prefix) || !/^[A-Za-z0-9_-]{2,}$/.test(cursor)) return null
+function decode(text: string, prefix: string): Uint8Array | null {
+  if (!text.startsWith(prefix) || !/^[A-Za-z0-9_-]{2,}$/.test(text)) return null
   try {
-    const bytes = decodeBase64Url(cursor.slice(prefix.length))
+    const bytes = decodeBase64Url(text.slice(prefix.length))
     // Base64 can spell some bytes in several ways; only the spelling that was sent is accepted.
-    return encodeCursor(bytes, prefix) === cursor ? bytes : null
+    return encode(bytes, prefix) === text ? bytes : null
   } catch {
     return null
   }
