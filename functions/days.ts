@@ -1,7 +1,10 @@
 import * as z from 'zod/mini'
 import { days } from '../lib/days/days.ts'
-import { count, day, digest, pathSegment, preciseInstant, preciseInstants, uuid } from '../lib/rows/schema.ts'
+import { day, digest, pathSegment, preciseInstant, preciseInstants, uuid } from '../lib/rows/schema.ts'
 import { metrics } from './metrics/all.ts'
+
+/** A number of rows of a day, which does not add up: parts of one day repeat it. */
+const rowsOfDay = (description: string) => z.int32().check(z.gte(0), z.meta({ description }))
 
 export const Day = z.object({
   endpoint: pathSegment('Endpoint of the rows: the last segment of its path.'),
@@ -12,8 +15,8 @@ export const Day = z.object({
     'Why the rows changed since you received the day: kinds of causes as in `/changes`, each with the time of its latest change. Empty for a day that you never received.',
   ),
   digest: digest('Proves all rows of the day, as in `/changes`.'),
-  row_count: count('Number of all rows of the day. 0 when it has emptied.'),
-  offset: count(
+  row_count: rowsOfDay('Number of all rows of the day. 0 when it has emptied.'),
+  offset: rowsOfDay(
     'Number of its rows that earlier pages had. More than 0 only for a further part of a day that is larger than a page.',
   ),
 })
@@ -21,10 +24,9 @@ export const Day = z.object({
 export default days({
   path: '/days',
   summary: 'Days',
-  description: `Returns whole days: all rows of each brand, endpoint and day that changed since the \`cursor\` of your last request,
-each day of one moment. A copy is an upsert: for each element with \`offset\` 0, delete your rows of its \`endpoint\`, \`brand_id\` and
-\`date\`, then insert \`rows\`. Store \`nextCursor\` in the same transaction. Read on while \`hasMore\`; send the stored cursor in the next
-run.`,
+  description: `Returns whole days of all metrics and brands: those that changed since the \`cursor\` that you received last, and all
+days without one. A copy is an upsert: for each day with \`offset\` 0, delete your rows of its \`endpoint\`, \`brand_id\` and \`date\`,
+then insert \`rows\`. Store \`nextCursor\` in the same transaction, and read on while \`hasMore\`. The next run begins with the stored cursor.`,
   row: Day,
   primaryKey: ['endpoint', 'brand_id', 'date'],
   metrics: Object.values(metrics),

@@ -23,8 +23,9 @@ export function readReference(document: unknown): Reference {
   const endpoints = Object.entries(paths).map(([path, { get }]): Endpoint => {
     const success = z.parse(SuccessResponse, get.responses['200']).content['application/json']
     const { items } = success.schema.properties.data
-    const rowName = nameOf(items)
-    const row = z.parse(RowSchema, resolve(components.schemas, items))
+    // The days of all metrics have the same fields.
+    const reference = 'oneOf' in items ? items.oneOf[0] : items
+    const row = z.parse(RowSchema, resolve(components.schemas, reference))
     const fields = fieldsOf(row.properties)
     return {
       id: path.slice(path.lastIndexOf('/') + 1),
@@ -35,7 +36,7 @@ export function readReference(document: unknown): Reference {
         const { schema, ...parameter } = resolve(components.parameters, reference)
         return { ...parameter, type: typeOf(schema).type }
       }),
-      rowName,
+      rowName: nameOf(reference),
       fields,
       primaryKey: row['x-primary-key'],
       formula: get['x-formula'],
