@@ -36,7 +36,7 @@ export default paged({
   path: '/changes',
   summary: 'Changes',
   description: `Returns which days of a brand changed and why, for people and monitors: the latest change of each endpoint and day
-that has, or once had, rows, in the order of \`changed_at\`. To keep a copy, read \`/days\` instead, which has the rows.`,
+that has, or once had, rows, in the order of \`changed_at\`. To keep a copy, read \`/days\`.`,
   row: ChangeRow,
   primaryKey: ['brand_id', 'endpoint', 'date'],
   rows: dailyChanges,

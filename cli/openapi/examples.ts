@@ -44,7 +44,7 @@ async function captureExamples(operations: readonly Operation[], url: string): P
       headers: { 'X-API-Key': DEMO.key },
     })
     const body = await response.json()
-    examples[path] = { ...body, data: body.data.slice(0, EXAMPLE.rows) }
+    examples[path] = { ...body, data: body.data.slice(0, kind === 'days' ? 1 : EXAMPLE.rows) }
   }
   return examples
 }

@@ -29,7 +29,7 @@ export const Parameters = z.object({
   brandId: z.optional(z.guid().check(z.overwrite((id) => id.toLowerCase()))).check(
     z.meta({
       description:
-        'The brand: an `id` from `/brands`. Without it, `/days` returns the days of every brand that the key can read.',
+        'The brand: an `id` from `/brands`. Without it, `/days` is of every brand.',
     }),
   ),
   since: z
@@ -45,13 +45,13 @@ export const Parameters = z.object({
     .check(
       z.meta({
         description:
-          'A `changed_at` that you received: only later changes are listed. Leave it out to list all. Up to six decimals and any offset are accepted, since typed clients rewrite times. A client that keeps milliseconds receives the latest changes again, and misses none. On `/days` it is for tools that cannot store a cursor, and only for the first request of a run: do not send it with `cursor`.',
+          'A `changed_at` that you received: only later changes are listed. Leave it out to list all. Up to six decimals and any offset are accepted. On `/days` it is for tools that cannot store a cursor: send it in the first request of a run, without `cursor`, and keep a time for each `brandId`.',
       }),
     ),
   fromDate: z.optional(day()).check(
     z.meta({
       description:
-        'First day of the window, in UTC. Default: 30 days before today; for `/changes` and `/days` the limit of your plan. A day before the limit of your plan is not an error: the window starts at the limit, and `meta.fromDate` reports it.',
+        'First day of the window, in UTC. Default: 30 days before today; for `/changes` and `/days` the limit of your plan. A day before the limit of your plan becomes the limit, which `meta.fromDate` reports.',
     }),
   ),
   toDate: z.optional(day()).check(

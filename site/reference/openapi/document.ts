@@ -166,5 +166,5 @@ how far back a window reaches: ${lookbacks.join(', ')}. The rate limit is ${RATE
 requests, refilled by ${RATE_LIMIT.refill.requests} every ${RATE_LIMIT.refill.seconds} seconds, across all endpoints.
 
 Late data and edits can change days you have already loaded, however old. To keep a copy exact, read \`/days\`: all days the first
-time, then those that changed since, of all metrics and brands. Replace each day whole. Never merge rows, because a row can
-disappear from its day. The fields in \`x-primary-key\` identify a row, within its brand. They compare by code point.`
+time, then those that changed since, of all metrics and brands. Replace days whole, because a row can disappear. The fields in
+\`x-primary-key\` identify a row, within its brand. They compare by code point.`

@@ -52,7 +52,7 @@ export const HEADERS: Record<string, Json> = {
   ),
   'X-Data-As-Of': {
     description:
-      "Every change of the brand's data (on `/days` without `brandId`: of the data of all brands that the key can read) that was committed before this time is in the response. On a file, this holds for its first 1000 rows and was true when it began. Absent only before the first refresh.",
+      "Every change of the brand's data (on `/days` without `brandId`: of all brands of the key) that was committed before this time is in the response. On a file, this holds for its first 1000 rows and was true when it began. Absent only before the first refresh.",
     schema: { type: 'string', format: 'date-time' },
   },
 }
