@@ -36,10 +36,10 @@ await run(async () => {
       since = await lastChange(client)
     }
     console.log(`
-List them:
+Read them:
 KEY=${demo.key}
 curl -w '\\n' -H "X-API-Key: $KEY" \\
-"${url}/api/export/v1/changes?since=${start}"
+"${url}/api/export/v1/days?since=${start}"
 Copy them: npm run sync`)
   })
 })
@@ -49,13 +49,13 @@ function print(text: string): void {
   console.log(forTerminal(text, process.stdout.columns))
 }
 
-/** Returns the greatest `changed_at` of `/changes`. */
+/** Returns the greatest `changed_at`. */
 async function lastChange(client: Client): Promise<string> {
   const { rows } = await client.query(`select coalesce(max(changed_at), '') as last from daily.changes`)
   return rows[0].last
 }
 
-/** Prints the days that `/changes` lists since a `changed_at`, and why. */
+/** Prints the days that changed since a `changed_at`, and why. */
 async function printChanges(client: Client, since: string): Promise<void> {
   const { rows } = await client.query(
     `select cause, string_agg(distinct endpoint, ', ') as endpoints, count(distinct date)::int as days,
@@ -66,6 +66,6 @@ async function printChanges(client: Client, since: string): Promise<void> {
   )
   for (const { cause, endpoints, days, first, last } of rows) {
     const when = first === last ? first : `between ${first} and ${last}`
-    print(`- /changes lists ${counted(days, 'day')}, ${when}, ${describeCause(cause)}: ${endpoints}`)
+    print(`- ${counted(days, 'day')} changed, ${when}, ${describeCause(cause)}: ${endpoints}`)
   }
 }

@@ -28,10 +28,11 @@ export async function withDemoService<Result>(
       await seedDemo(client, day)
       await refreshAll(client)
       await client.query(
-        `update daily.changes set changed_at = $1,
+        `update daily.changes set changed_at = $1, first_changed_at = $1,
            causes = daily.add_causes(null, (select jsonb_agg(kind) from json_object_keys(causes) as kind), $1)`,
         [changed],
       )
+      await client.query('update daily.changes_clock set last = $1', [changed])
     })
     return await work(emulator.url)
   } finally {

@@ -38,11 +38,8 @@ export const ChangeRow = z.object({
 export default paged({
   path: '/changes',
   summary: 'Changes',
-  description: `Returns the latest change of every brand, endpoint and day that has, or once had, rows, in the order of
-\`changed_at\`. Without \`brandId\`, it lists those of every brand that the key can read. A copy that follows these changes
-stays equal to the service: send the greatest \`changed_at\` that you stored as \`since\`, read all pages, request the listed
-days from their endpoints, and replace them whole in your copy. Then store the greatest \`changed_at\`. Repeat until no row
-is listed: \`rows\`, \`totals\` and \`digest\` of each day are then those of your copy.`,
+  description: `Returns which days of a brand changed and why, for people and monitors: the latest change of each endpoint and day
+that has, or once had, rows, in the order of \`changed_at\`. To keep a copy, read \`/days\`.`,
   row: ChangeRow,
   primaryKey: ['brand_id', 'endpoint', 'date'],
   rows: dailyChanges,

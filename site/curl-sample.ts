@@ -1,4 +1,4 @@
-import type { Endpoint } from './reference/endpoint.ts'
+import { type Endpoint, isDays } from './reference/endpoint.ts'
 
 /** The request that a code sample sends. */
 export type SampleRequest = {
@@ -29,13 +29,13 @@ export function addressOf(request: SampleRequest): string {
   return request.origin + request.endpoint.path + (query && `?${query}`)
 }
 
-/** Returns the address of all rows as one file. */
+/** Returns the address of all rows as one file; of days, which have no file, that of the first page. */
 export const fileOf = ({ query, ...request }: SampleRequest, format: string): string =>
-  addressOf({ ...request, query: { ...query, format } })
+  addressOf({ ...request, query: isDays(request.endpoint) ? query : { ...query, format } })
 
-/** Writes a command that prints all rows of a window. */
+/** Writes a command that prints all rows of a window, or the first page of days. */
 export function curl(request: SampleRequest): string {
-  return `# Requires curl 7.76 or later. Prints a row a line.
+  return `# Requires curl 7.76 or later. Prints ${isDays(request.endpoint) ? 'the first page' : 'a row a line'}.
 # Set the key first: export EXPORT_API_KEY=svc_live_…
 # Authorization: ${RATE_LIMIT_COMMENT}
 curl -sS --fail-with-body --compressed \\

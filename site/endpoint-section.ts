@@ -54,6 +54,7 @@ const DEFAULTS: Readonly<Record<string, readonly [metric: string, other: string]
   toDate: ['or today', 'or the last day'],
   cursor: ['or the first page', 'or the first page'],
   since: ['', 'or all changes'],
+  endpoint: ['', 'or all metrics'],
 }
 
 /** Renders an input. What its parameter means is said once, in the section of parameters. */

@@ -4,7 +4,7 @@ import { splitSections } from './markdown/syntax.ts'
 import type { Html } from './prose.ts'
 
 /** Sections of docs.md that the page has in another form, or links to. */
-const LEFT_OUT = /^(Fewest requests|Digest|Edge cases|Versions|Endpoints|\/.*)$/
+const LEFT_OUT = /^(What loaders meet|Days|Causes|Digest|Versions|Endpoints|\/.*)$/
 
 const marked = new Marked({
   renderer: {

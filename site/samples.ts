@@ -7,10 +7,11 @@ import {
   type SampleRequest,
   USER_AGENT,
 } from './curl-sample.ts'
+import { isDays } from './reference/endpoint.ts'
 
 export type Language = 'curl' | 'python' | 'javascript' | 'sql'
 
-/** The languages of the code samples, in the order of their tabs. Each sample prints all rows of a window. */
+/** The languages of the code samples, in the order of their tabs. Each sample prints all rows of a window, or days. */
 export const SAMPLES: Readonly<
   Record<Language, { readonly label: string; readonly write: (request: SampleRequest) => string }>
 > = {
@@ -60,10 +61,10 @@ while True:
         raise SystemExit(f"{error.code}: {answer}")
     for row in page["data"]:
         print(json.dumps(row))
-    cursor = page.get("pagination", {}).get("nextCursor")
-    if cursor is None:
+    pagination = page.get("pagination", {})
+    if not pagination.get("hasMore"):
         break
-    parameters["cursor"] = cursor`
+    parameters["cursor"] = pagination["nextCursor"]${isDays(request.endpoint) ? '\n    parameters.pop("since", None)' : ''}`
 }
 
 /** JSON strings are valid Python strings. */
@@ -101,9 +102,8 @@ while (true) {
   }
   const page = await response.json()
   for (const row of page.data) console.log(JSON.stringify(row))
-  const cursor = page.pagination?.nextCursor
-  if (!cursor) break
-  url.searchParams.set('cursor', cursor)
+  if (!page.pagination?.hasMore) break
+  url.searchParams.set('cursor', page.pagination.nextCursor)${isDays(request.endpoint) ? "\n  url.searchParams.delete('since')" : ''}
 }`
 }
 
@@ -114,6 +114,7 @@ const SQL_TYPES: Readonly<Record<string, string>> = {
   number: 'double',
   boolean: 'boolean',
   object: 'json',
+  array: 'json',
 }
 
 function duckdb(request: SampleRequest): string {
@@ -136,11 +137,28 @@ CREATE SECRET export_api (
 SET force_download = true; -- no HEAD request first
 SET errors_as_json = true; -- shows the message of the service
 SET http_retries = 0; -- DuckDB retries every error, 401 as well
-FROM read_json(
+${isDays(request.endpoint) ? firstDays(request) : allRows(request)}`
+}
+
+const columnsOf = ({ endpoint }: SampleRequest, between: string): string[] =>
+  endpoint.fields.map(({ name, type }) => `"${name}"${between}${SQL_TYPES[type] ?? 'varchar'}`)
+
+const allRows = (request: SampleRequest): string => `FROM read_json(
   '${fileOf(request, 'ndjson')}',
   format = 'newline_delimited',
   columns = {
-    ${request.endpoint.fields.map(({ name, type }) => `${name}: '${SQL_TYPES[type] ?? 'varchar'}'`).join(',\n    ')}
+    ${columnsOf(request, ": '").join("',\n    ")}'
   }
 );`
-}
+
+/** SQL cannot follow cursors. */
+const firstDays = (request: SampleRequest): string => `-- The first page.
+SELECT unnest(data, max_depth := 2) FROM read_json(
+  '${fileOf(request, 'ndjson')}',
+  format = 'unstructured',
+  columns = {
+    data: 'struct(
+      ${columnsOf(request, ' ').join(',\n      ')}
+    )[]'
+  }
+);`

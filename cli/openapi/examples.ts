@@ -2,8 +2,9 @@ import { DEMO } from '../../drizzle/seed/demo.ts'
 import { withDemoService } from '../../emulator/fixed-demo.ts'
 import { BASE } from '../../lib/http/app.ts'
 import type { Operation } from '../../lib/page/operation.ts'
-import { type Parameters, parameterNames } from '../../lib/page/request.ts'
+import type { Parameters } from '../../lib/page/request.ts'
 import type { Json } from '../../site/reference/openapi/json-schema.ts'
+import { documentedParameters } from '../../site/reference/openapi/operation.ts'
 
 /**
  * The day and the number of rows that examples show, the day for which to seed the demo data, and when all of it last
@@ -18,6 +19,7 @@ export const EXAMPLE = {
 
 /** An example of each parameter. A cursor belongs to one request, so only the empty one is an example for all. */
 export const PARAMETER_EXAMPLES = {
+  endpoint: 'sentiment',
   brandId: DEMO.brandId,
   since: `${EXAMPLE.day}T00:00:00.000000Z`,
   fromDate: EXAMPLE.day,
@@ -36,13 +38,13 @@ export const examplesOfDemo = (operations: readonly Operation[]): Promise<Record
 async function captureExamples(operations: readonly Operation[], url: string): Promise<Record<string, Json>> {
   const examples: Record<string, Json> = {}
   for (const { path, kind } of operations) {
-    const names = parameterNames(kind)
+    const names = documentedParameters(kind)
     const query = Object.entries(PARAMETER_EXAMPLES).filter(([name]) => names.includes(name))
     const response = await fetch(`${url}${BASE}${path}?${new URLSearchParams(query)}`, {
       headers: { 'X-API-Key': DEMO.key },
     })
     const body = await response.json()
-    examples[path] = { ...body, data: body.data.slice(0, EXAMPLE.rows) }
+    examples[path] = { ...body, data: body.data.slice(0, kind === 'days' ? 1 : EXAMPLE.rows) }
   }
   return examples
 }

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { DocumentedWorker, Operation } from '../../lib/page/operation.ts'
-import type { NamedOperation } from '../../site/reference/openapi/operation.ts'
+import type { NamedOperation } from '../../site/reference/openapi/days.ts'
 import { readWorkers } from './wrangler-config.ts'
 
 const FUNCTIONS = new URL('../../functions/', import.meta.url)

@@ -1,5 +1,5 @@
 import document from '../../functions/openapi.json' with { type: 'json' }
-import { isMetric } from '../../site/reference/endpoint.ts'
+import { isDays, isMetric } from '../../site/reference/endpoint.ts'
 import { firstSentence } from '../../site/reference/first-sentence.ts'
 import { readReference } from '../../site/reference/reference.ts'
 import manifest from '../typescript/package.json' with { type: 'json' }
@@ -53,8 +53,10 @@ type Field = Schema & { readonly description: string }
 
 /** Returns the TypeScript types of the rows, `pagination` and `meta` that the OpenAPI document describes. */
 function rowTypes(): string {
-  const { Error: _, ...schemas } = document.components.schemas
-  const types = Object.entries(schemas).map(([name, { properties }]) => {
+  const endpoints = readReference(document).endpoints.filter((endpoint) => !isDays(endpoint))
+  const names = [...endpoints.map(({ rowName }) => rowName), 'Pagination', 'Meta']
+  const schemas = Object.entries(document.components.schemas).filter(([name]) => names.includes(name))
+  const types = schemas.map(([name, { properties }]) => {
     const fields = Object.entries<Field>(properties).map(
       ([field, schema]) => `  /** ${schema.description} */\n  ${field}: ${typeOf(schema)}\n`,
     )

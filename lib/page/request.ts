@@ -24,15 +24,15 @@ function toMicroseconds(instant: string): string {
   return `${second.toISOString().slice(0, 19)}.${decimals.padEnd(6, '0')}Z`
 }
 
-/** The query parameters of the endpoints that take a brand. The changes alone take `since`, and need no brand. */
+/** The query parameters of the endpoints that take a brand. The days need none. */
 export const Parameters = z.object({
   endpoint: z
     .optional(z.string())
-    .check(z.meta({ description: 'Returns the days of one endpoint only: the last segment of its path.' })),
+    .check(z.meta({ description: 'Only the days of this endpoint: the last segment of its path.' })),
   brandId: z.optional(z.guid().check(z.overwrite((id) => id.toLowerCase()))).check(
     z.meta({
       description:
-        'The brand: an `id` from `/brands`. Without it, `/changes` lists the changes of every brand that the key can read.',
+        'The brand: an `id` from `/brands`. Without it, `/days` is of every brand.',
     }),
   ),
   since: z
@@ -48,13 +48,13 @@ export const Parameters = z.object({
     .check(
       z.meta({
         description:
-          'A `changed_at` that you received. The response lists later changes only. Leave it out to list all changes. Up to six decimals and any offset are accepted, since typed clients rewrite times. A client that keeps milliseconds receives the latest changes again, and misses none.',
+          'A `changed_at` that you received: only later changes are listed. Leave it out to list all. Up to six decimals and any offset are accepted. On `/days` it is for tools that cannot store a cursor: send it in the first request of a run, without `cursor`, and keep a time for each `brandId`.',
       }),
     ),
   fromDate: z.optional(day()).check(
     z.meta({
       description:
-        'First day of the window, in UTC. Default: 30 days before today; for `/changes` the limit of your plan. A day before the limit of your plan is not an error: the window starts at the limit, and `meta.fromDate` reports it.',
+        'First day of the window, in UTC. Default: 30 days before today; for `/changes` and `/days` the limit of your plan. A day before the limit of your plan becomes the limit, which `meta.fromDate` reports.',
     }),
   ),
   toDate: z.optional(day()).check(
@@ -66,7 +66,7 @@ export const Parameters = z.object({
   cursor: z.optional(z.string().check(z.regex(new RegExp(`^(${CURSOR})?$`)))).check(
     z.meta({
       description:
-        'The `pagination.nextCursor` of the previous page, unchanged. Leave it out or empty for the first page, and keep the other parameters the same.',
+        'The `pagination.nextCursor` of the previous page, unchanged. Leave it out or empty for the first page, and keep the other parameters the same. On `/days`, also send the one of the previous run, however old.',
     }),
   ),
   format: z.optional(z.enum(FORMATS)).check(

@@ -1,7 +1,7 @@
 import type { ChartState } from '../charts/chart.ts'
 import { createElement, find, findAll } from '../charts/elements.ts'
 import type { Row } from '../charts/sums.ts'
-import { type Endpoint, isMetric } from '../reference/endpoint.ts'
+import { type Endpoint, isDays, isMetric } from '../reference/endpoint.ts'
 import { downloadCsv } from './download.ts'
 import { NOT_LOADED } from './on-demand.ts'
 import { queryOf } from './parameters.ts'
@@ -74,6 +74,8 @@ export function enableForm(form: HTMLFormElement, options: EndpointForm) {
   /** Shows a page. The first one of a metric has a chart of all pages. */
   async function send(cursor: string, signal: AbortSignal): Promise<Result> {
     const query: Record<string, string> = { ...queryOf(form), ...(cursor && { cursor }) }
+    // A run of days takes it in its first request only.
+    if (query.cursor && isDays(endpoint)) delete query.since
     const response = await sendRequest(requestOf(endpoint, query), signal)
     if (cursor === '') drawing.replaceChildren()
     responded.replaceChildren(...(response ? details(response, endpoint) : []))

@@ -129,14 +129,15 @@ export function main(endpoints: readonly Endpoint[]): void {
     })
   }
   const changed = find(HTMLDetailsElement, '[data-changed]')
+  const brandOfChanges = () => queryOf(find(HTMLElement, '#changes-try')).brandId ?? ''
   const watch = () =>
     loadPart(
       import('./what-changed.ts'),
       ({ watchChanges }) =>
         watchChanges(changed, {
-          keyOf,
-          nameOf: (id) => String(brandOf(id)?.name ?? id),
-          readChanges: (since) => readRows(requestOf(endpointOf('changes'), { since })),
+          sourceOf: () => keyOf() + brandOfChanges(),
+          readChanges: (since) =>
+            readRows(requestOf(endpointOf('changes'), { since, brandId: brandOfChanges() })),
         }),
       changed,
     )

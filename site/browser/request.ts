@@ -8,7 +8,7 @@ export type ApiResponse = {
   readonly headers: Headers
   readonly text: string
   readonly rows: readonly Row[]
-  /** The cursor of the next page; null on the last one. */
+  /** The cursor of the next page; null on the last one, also where that has a cursor of the next run. */
   readonly next: string | null
   /** The key of the request. */
   readonly key: string
@@ -42,7 +42,7 @@ export async function sendRequest(request: ApiRequest, signal?: AbortSignal): Pr
     const { status, headers } = response
     const text = await response.text()
     const { data, pagination } = parseObject(text) ?? {}
-    const next = isRow(pagination) && typeof pagination.nextCursor === 'string' ? pagination.nextCursor : null
+    const next = isRow(pagination) && pagination.hasMore ? String(pagination.nextCursor) : null
     const rows = Array.isArray(data) ? data.filter(isRow) : []
     return { status, ms: Math.round(performance.now() - start), headers, text, rows, next, key: request.key }
   } catch {

@@ -48,9 +48,10 @@ function block(label: string, text: string, language?: string): Node {
   return createElement('pre', scrollable(label), [code])
 }
 
-/** Writes a cell: an object as its members, with their numbers as they were sent. */
+/** Writes a cell: an object as its members, with their numbers as they were sent, and of rows how many they are. */
 function cellOf(value: unknown, type: string): Node {
   const members = isRow(value) && Object.entries(value).map((member) => member.join(' '))
+  if (Array.isArray(value)) return createElement('span', {}, [amount(value.length)])
   const attributes = type === 'integer' || type === 'number' ? { class: 'number' } : {}
   return createElement('span', attributes, [members ? members.join(', ') : String(value)])
 }

@@ -13,31 +13,29 @@ const MOST_LINES = 40
 const AFTER_ERROR_MS = 20_000
 
 type Watch = {
-  readonly keyOf: () => string
-  readonly nameOf: (brandId: unknown) => string
+  /** What the changes depend on: the key and the brand. */
+  readonly sourceOf: () => string
   /** Reads the next changes, which may not be all. Returns what a person should know when it fails. */
   readonly readChanges: (since: string) => Promise<readonly Row[] | string>
 }
 
-/** Shows which days change and why, the latest first, while the panel is open and the page is visible. */
-export function watchChanges(panel: HTMLDetailsElement, { keyOf, nameOf, readChanges }: Watch): void {
+/** Shows which days of a brand change and why, the latest first, while the panel is open and the page is visible. */
+export function watchChanges(panel: HTMLDetailsElement, { sourceOf, readChanges }: Watch): void {
   const state = createElement('p', { role: 'status' })
   const list = createElement('ul', { 'aria-live': 'polite' })
   panel.append(createElement('div', { class: 'inset' }, [state, list]))
-  let [key, since] = ['', '']
+  let [source, since] = ['', '']
 
   async function look(): Promise<readonly Row[] | string> {
-    if (key !== keyOf()) {
-      key = keyOf()
+    if (source !== sourceOf()) {
+      source = sourceOf()
       // With six digits, as the service writes times.
       since = new Date(Date.now() - RECENT_MS).toISOString().replace('Z', '000Z')
       list.replaceChildren()
     }
     const changed = await readChanges(since)
     if (typeof changed === 'string' || changed.length === 0) return changed
-    const lines = describeChanges(changed, since).map(({ brandId, text }) =>
-      createElement('li', {}, [`${nameOf(brandId)}: ${text}`]),
-    )
+    const lines = describeChanges(changed, since).map((text) => createElement('li', {}, [text]))
     list.replaceChildren(...[...lines, ...list.children].slice(0, MOST_LINES))
     since = String(changed.at(-1)?.changed_at ?? since)
     return changed
@@ -59,21 +57,18 @@ export function watchChanges(panel: HTMLDetailsElement, { keyOf, nameOf, readCha
   void tick()
 }
 
-type Change = { readonly brandId: unknown; readonly text: string }
-
-/** Describes rows of `/changes`: in a line, the days of a brand that changed for the same causes. */
-function describeChanges(rows: readonly Row[], since: string): Change[] {
+/** Describes rows of `/changes`: in a line, the days that changed for the same causes. */
+function describeChanges(rows: readonly Row[], since: string): string[] {
   const groups = new Map<string, Row[]>()
   for (const row of rows) {
     const kinds = Object.entries(row.causes ?? {}).flatMap(([kind, time]) => (time > since ? kind : []))
-    const key = [row.brand_id, ...kinds.map(describeCause)].join('\n')
+    const key = kinds.map(describeCause).join(', ')
     groups.set(key, [...(groups.get(key) ?? []), row])
   }
-  return [...groups].reverse().map(([key, of]) => {
-    const [, ...causes] = key.split('\n')
+  return [...groups].reverse().map(([causes, of]) => {
     const days = [...new Set(of.map(({ date }) => String(date)))].sort()
     const endpoints = [...new Set(of.map(({ endpoint }) => endpoint))].join(', ')
     const when = days.length === 1 ? days[0] : `${days.length} days from ${days[0]} to ${days.at(-1)}`
-    return { brandId: of[0]?.brand_id, text: `${[when, ...causes].join(', ')} (${endpoints})` }
+    return `${[when, causes].filter(Boolean).join(', ')} (${endpoints})`
   })
 }

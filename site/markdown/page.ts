@@ -13,8 +13,8 @@ import { block, code, prose, sections, table } from './syntax.ts'
 const URL = EXAMPLE_ORIGIN + BASE
 
 /** Sections of files of docs/ that a loader follows. */
-const SYNC = ['## Keep an exact copy', '### Fewest requests', '### Python']
-const SPECIFICATION = ['### Digest', '## Edge cases', '## Files', '## Share', '## Versions']
+const SYNC = ['## Keep an exact copy', '### Python', '## What loaders meet']
+const SPECIFICATION = ['## Days', '### Causes', '### Digest', '## Files', '## Share', '## Versions']
 
 /** The text of files of docs/. */
 type Docs = { readonly sync: string; readonly specification: string }

@@ -6,7 +6,7 @@ const CAUSES: ReadonlyMap<string, string> = new Map([
   ['sentiment', 'by late or edited phrases'],
   ['recommendations', 'by late or edited recommendations'],
   ['prompts', 'because a prompt was retired or edited'],
-  ['brands', 'because a name of the brand changed'],
+  ['brands', 'because the brand changed'],
   ['competitors', 'because a competitor changed'],
   ['models', 'because a model changed'],
   ['markets', 'because a market changed'],

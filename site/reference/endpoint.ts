@@ -36,13 +36,17 @@ export type Endpoint = {
 export const isPaged = ({ parameters }: Pick<Endpoint, 'parameters'>): boolean =>
   parameters.some(({ name }) => name === 'cursor')
 
+/** Whether an endpoint returns the days of all metrics. */
+export const isDays = ({ parameters }: Pick<Endpoint, 'parameters'>): boolean =>
+  parameters.some(({ name }) => name === 'endpoint')
+
 /** Whether the pages of an endpoint list the latest changes, instead of all rows of a window. */
-export const listsChanges = ({ parameters }: Pick<Endpoint, 'parameters'>): boolean =>
-  parameters.some(({ name }) => name === 'since')
+export const listsChanges = (endpoint: Pick<Endpoint, 'parameters'>): boolean =>
+  endpoint.parameters.some(({ name }) => name === 'since') && !isDays(endpoint)
 
 /** Whether an endpoint returns a brand's rows, which do not carry the brand. */
 export const isMetric = (endpoint: Pick<Endpoint, 'parameters'>): boolean =>
-  isPaged(endpoint) && !listsChanges(endpoint)
+  isPaged(endpoint) && !listsChanges(endpoint) && !isDays(endpoint)
 
 /** The parameter that asks for a file instead of JSON. It is not an input of the page, which has a button instead. */
 export const fileParameter = ({ parameters }: Pick<Endpoint, 'parameters'>): Parameter | undefined =>

@@ -33,11 +33,14 @@ export const RowSchema = z.object({
   'x-primary-key': z.array(z.string()),
 })
 
+/** The rows of a response: of one schema, or of one for each metric. */
+const Rows = z.union([Reference, z.object({ oneOf: z.tuple([Reference], Reference) })])
+
 /** A 200 response: the schema of its rows, and an example. */
 export const SuccessResponse = z.object({
   content: z.object({
     'application/json': z.object({
-      schema: z.object({ properties: z.object({ data: z.object({ items: Reference }) }) }),
+      schema: z.object({ properties: z.object({ data: z.object({ items: Rows }) }) }),
       example: z.unknown(),
     }),
   }),

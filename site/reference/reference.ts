@@ -20,11 +20,16 @@ export type Reference = {
 export function readReference(document: unknown): Reference {
   const { info, externalDocs, paths, components } = z.parse(OpenApiDocument, document)
 
+  const numbers = Object.values(components.schemas).flatMap((schema) =>
+    fieldsOf(RowSchema.safeParse(schema).data?.properties ?? {}).filter(({ type }) => type === 'number'),
+  )
+
   const endpoints = Object.entries(paths).map(([path, { get }]): Endpoint => {
     const success = z.parse(SuccessResponse, get.responses['200']).content['application/json']
     const { items } = success.schema.properties.data
-    const rowName = nameOf(items)
-    const row = z.parse(RowSchema, resolve(components.schemas, items))
+    // The days of all metrics have the same fields.
+    const reference = 'oneOf' in items ? items.oneOf[0] : items
+    const row = z.parse(RowSchema, resolve(components.schemas, reference))
     const fields = fieldsOf(row.properties)
     return {
       id: path.slice(path.lastIndexOf('/') + 1),
@@ -35,12 +40,12 @@ export function readReference(document: unknown): Reference {
         const { schema, ...parameter } = resolve(components.parameters, reference)
         return { ...parameter, type: typeOf(schema).type }
       }),
-      rowName,
+      rowName: nameOf(reference),
       fields,
       primaryKey: row['x-primary-key'],
       formula: get['x-formula'],
       statuses: Object.keys(get.responses),
-      example: exampleOf(success.example, fields),
+      example: exampleOf(success.example, numbers),
     }
   })
 
@@ -54,11 +59,9 @@ export function readReference(document: unknown): Reference {
 }
 
 /** Formats an example like the service: parsing the document removed the trailing zeros of rates and weights. */
-function exampleOf(example: unknown, fields: readonly Field[]): string {
-  const names = fields.filter(({ type }) => type === 'number').map(({ name }) => name)
-  const number = new RegExp(`("(?:${names.join('|')})": )([0-9.]+)`, 'g')
+function exampleOf(example: unknown, numbers: readonly Field[]): string {
+  const number = new RegExp(`("(?:${numbers.map(({ name }) => name).join('|')})": )([0-9.]+)`, 'g')
   const text = JSON.stringify(example, null, 2)
-  if (names.length === 0) return text
   return text.replace(number, (_, name: string, value: string) => name + Number(value).toFixed(4))
 }
 

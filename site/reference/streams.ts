@@ -1,6 +1,6 @@
 import document from '../../functions/openapi.json' with { type: 'json' }
 import type { Formula } from '../../lib/page/operation.ts'
-import { type Endpoint, isPaged, listsChanges } from './endpoint.ts'
+import { type Endpoint, isDays, isPaged, listsChanges } from './endpoint.ts'
 import { readReference } from './reference.ts'
 
 const TYPES = {
@@ -91,5 +91,8 @@ function streamOf(endpoint: Endpoint): Stream {
   }
 }
 
-/** Returns the streams of all connectors, as the OpenAPI document describes the endpoints. */
-export const readStreams = (): Stream[] => readReference(document).endpoints.map(streamOf)
+/** Returns the streams of all connectors, as the OpenAPI document describes the endpoints: days have the rows of metrics. */
+export const readStreams = (): Stream[] =>
+  readReference(document)
+    .endpoints.filter((endpoint) => !isDays(endpoint))
+    .map(streamOf)

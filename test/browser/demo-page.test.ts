@@ -146,13 +146,14 @@ browserTest('keeps what the reader opened and chose when the citations arrive', 
 })
 
 browserTest('changes the past on a click, and shows what changed and why while one looks', async () => {
-  const { page, messages } = await openReferencePage(PHONE, service.url + PAGE)
+  const { page, messages, field } = await openReferencePage(PHONE, service.url + PAGE)
   const panel = page.locator('[data-changed]')
+  await field('changes', 'brandId').selectOption(other)
   await panel.locator('summary').click()
   await panel.getByText('Nothing changed').waitFor()
   await panel.getByRole('button').click()
   await panel.getByText('Retired a prompt.').waitFor()
-  const line = `Other: ${first}, because a prompt was retired or edited (visibility)`
+  const line = `${first}, because a prompt was retired or edited (visibility)`
   await panel.getByText(line).waitFor({ timeout: 30_000 })
   expect(messages).toEqual([])
 })

@@ -27,11 +27,11 @@ browserTest('chooses a brand by its name, for every endpoint but those that list
   ])
   await useKey(its.key)
   expect(await brandOf('visibility')).not.toBe('')
-  expect(await brandOf('changes')).toBe('')
+  expect(await brandOf('days')).toBe('')
   await field('visibility', 'brandId').selectOption({ label: 'Second' })
-  expect([await brandOf('sentiment'), await brandOf('changes')]).toEqual([second, second])
-  await field('changes', 'brandId').selectOption({ label: 'All brands' })
-  expect([await brandOf('sentiment'), await brandOf('changes')]).toEqual([second, ''])
+  expect([await brandOf('sentiment'), await brandOf('days')]).toEqual([second, second])
+  await field('days', 'brandId').selectOption({ label: 'All brands' })
+  expect([await brandOf('sentiment'), await brandOf('days')]).toEqual([second, ''])
 })
 
 browserTest('keeps brand and dates in the address, which opens the same view', async () => {

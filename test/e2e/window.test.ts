@@ -20,7 +20,7 @@ async function rowsOn({ brandId }: Tenant, days: readonly string[]): Promise<voi
   for (const first of days) await fillDaily(db, { name: 'sentiment', brandId, rows: 1, first, days: 1 })
 }
 
-// lib/page/window.ts is tested in full in test/unit/window.test.ts; here is that its result selects the rows and is in `meta`.
+// lib/statement/window.ts is tested in full in test/unit/window.test.ts; here is that its result selects the rows and is in `meta`.
 
 test('without dates a page covers the last 30 days up to the time of the request', async () => {
   const its = await tenant(db)

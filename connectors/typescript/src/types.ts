@@ -136,7 +136,7 @@ export type Pagination = {
 }
 
 export type Meta = {
-  /** The requested brand. Null for every brand, on `/changes` without `brandId`. */
+  /** The requested brand. */
   brandId: string | null
   /** Start of the window. Later than requested when the plan limits the window. */
   fromDate: string

@@ -7,9 +7,10 @@ import { Parameters } from '../../../lib/page/request.ts'
 import { flag, instant, nullable, text, uuid } from '../../../lib/rows/schema.ts'
 import { PAGE_SIZE } from '../../../lib/rows/size.ts'
 import { DEFAULT_DAYS } from '../../../lib/statement/window.ts'
+import { daySchemas, endpointName, type NamedOperation } from './days.ts'
 import { HEADERS } from './headers.ts'
 import { type Json, jsonSchema } from './json-schema.ts'
-import { describeOperation, type NamedOperation } from './operation.ts'
+import { describeOperation, isMetric } from './operation.ts'
 import { RESPONSES } from './responses.ts'
 
 /** Version of the OpenAPI document (docs/specification.md, Versions). */
@@ -24,6 +25,13 @@ type Examples = {
 /** Builds the OpenAPI 3.1 document of these operations. */
 export function openapi(operations: readonly NamedOperation[], examples: Examples): Json {
   const paged = operations.filter(({ kind }) => kind !== 'brands')
+  const metrics = operations.filter(isMetric)
+  const parameters = Object.fromEntries(
+    Object.entries({ ...Parameters.shape, endpoint: endpointParameter(metrics) }).map(([name, schema]) => [
+      name,
+      parameter(name, schema, examples.parameters[name]),
+    ]),
+  )
   return {
     openapi: '3.1.0',
     info: {
@@ -55,26 +63,15 @@ export function openapi(operations: readonly NamedOperation[], examples: Example
         },
       },
       parameters: {
-        ...Object.fromEntries(
-          Object.entries(Parameters.shape).map(([name, schema]) => [
-            name,
-            parameter(name, schema, examples.parameters[name]),
-          ]),
-        ),
-        optionalBrandId: {
-          ...parameter('brandId', Parameters.shape.brandId, examples.parameters.brandId),
-          required: false,
-        },
+        ...parameters,
+        optionalBrandId: { ...parameters.brandId, required: false },
       },
       schemas: {
-        ...Object.fromEntries(
-          operations.map(({ rowName, row, primaryKey }) => [
-            rowName,
-            { ...jsonSchema(row), 'x-primary-key': primaryKey },
-          ]),
-        ),
+        ...Object.assign({}, ...operations.map((operation) => schemasOf(operation, metrics))),
         Pagination: jsonSchema(Pagination),
         Meta: jsonSchema(Meta),
+        DaysPagination: jsonSchema(DaysPagination),
+        DaysMeta: jsonSchema(DaysMeta),
         Error: jsonSchema(ErrorBody),
       },
       headers: HEADERS,
@@ -82,6 +79,19 @@ export function openapi(operations: readonly NamedOperation[], examples: Example
     },
   }
 }
+
+/** Returns the schemas of what the pages of an operation have, by their names. */
+const schemasOf = (
+  operation: NamedOperation,
+  metrics: readonly NamedOperation[],
+): Readonly<Record<string, Json>> =>
+  operation.kind === 'days'
+    ? daySchemas(operation, metrics)
+    : { [operation.rowName]: { ...jsonSchema(operation.row), 'x-primary-key': operation.primaryKey } }
+
+/** Returns the schema of the parameter that names one of the metrics. */
+const endpointParameter = (metrics: readonly NamedOperation[]): z.core.$ZodType =>
+  z.enum(metrics.map(endpointName)).check(z.meta({ ...z.globalRegistry.get(Parameters.shape.endpoint) }))
 
 function parameter(name: string, schema: z.core.$ZodType, example = ''): { readonly [name: string]: Json } {
   const { description = '', ...rest } = jsonSchema(schema)
@@ -101,12 +111,33 @@ const Pagination = z.object({
 
 /** The `meta` member of a page (docs/specification.md, Paging). */
 const Meta = z.object({
-  brandId: nullable(uuid('The requested brand. Null for every brand, on `/changes` without `brandId`.')),
+  brandId: nullable(uuid('The requested brand.')),
   fromDate: instant('Start of the window. Later than requested when the plan limits the window.'),
   toDate: instant(
     'End of the window, inclusive: the last millisecond of `toDate`. Without `toDate` it is the time of the first request, or the end of 9999-12-31 for `/changes`.',
   ),
   plan: z.enum(PAID_PLANS).check(z.meta({ description: "Plan of the key's organization." })),
+})
+
+/** The `pagination` member of a page of days (docs/specification.md, Days). */
+const DaysPagination = z.extend(Pagination, {
+  pageSize: z
+    .int32()
+    .check(z.gte(1), z.meta({ description: `Maximum number of days per page: ${PAGE_SIZE}.` })),
+  hasMore: flag('Whether another page follows at once.'),
+  nextCursor: z.string().check(
+    z.regex(new RegExp(`^${CURSOR}$`)),
+    z.meta({
+      description: 'Store it, and send it as `cursor`: at once while `hasMore`, else in the next run.',
+    }),
+  ),
+})
+
+/** The `meta` member of a page of days (docs/specification.md, Days). */
+const DaysMeta = z.object({
+  brandId: nullable(uuid('The requested brand. Null for every brand that the key can read.')),
+  fromDate: instant('First day. Later than requested when the plan reaches back no further.'),
+  plan: Meta.shape.plan,
 })
 
 /** The body of every error (docs/specification.md, Errors). */
@@ -134,8 +165,6 @@ Dates are UTC days. Without \`fromDate\`, the window of a metric starts ${DEFAUL
 how far back a window reaches: ${lookbacks.join(', ')}. The rate limit is ${RATE_LIMIT.requests}
 requests, refilled by ${RATE_LIMIT.refill.requests} every ${RATE_LIMIT.refill.seconds} seconds, across all endpoints.
 
-Late data and edits can change days you have already loaded, however old. \`/changes\` lists the days that changed since your
-last sync, and all days the first time. Request the listed days, and your copy stays exact. If you cannot store
-\`since\`, request the most recent days again every day. This misses changes to older days. Either way, delete the
-requested days from your copy and insert what you received. Never merge rows, because a row can disappear from its day. The fields in
+Late data and edits can change days you have already loaded, however old. To keep a copy exact, read \`/days\`: all days the first
+time, then those that changed since, of all metrics and brands. Replace days whole, because a row can disappear. The fields in
 \`x-primary-key\` identify a row, within its brand. They compare by code point.`

@@ -52,14 +52,8 @@ export const HEADERS: Record<string, Json> = {
   ),
   'X-Data-As-Of': {
     description:
-      "Every change of the brand's data (without `brandId`: of the data of all brands that the key can read) that was committed before this time is in the response. On a file, this holds for its first 1000 rows and was true when it began. Absent only before the first refresh.",
+      "Every change of the brand's data (on `/days` without `brandId`: of all brands of the key) that was committed before this time is in the response. On a file, this holds for its first 1000 rows and was true when it began. Absent only before the first refresh.",
     schema: { type: 'string', format: 'date-time' },
-  },
-  'X-Brands-Digest': {
-    description:
-      'Identifies the brands that the key can read: the bitwise XOR of the first 15 hex digits of the MD5 of each brand id, as 15 hex digits. 000000000000000 when the key can read no brand. `/changes` has it without `brandId` only. A page of `/changes` with another digest than your list of brands lacks the changes of some of them, or has those of others: request `/brands` again, then list the changes again with the `since` that you stored. On a file, the header was true when it began.',
-    schema: { type: 'string', pattern: '^[0-9a-f]{15}$' },
-    example: '52dc3ba8379705e',
   },
 }
 

@@ -2,24 +2,39 @@ import type { Operation } from '../../../lib/page/operation.ts'
 import { parameterNames } from '../../../lib/page/request.ts'
 import { PAGE_SIZE } from '../../../lib/rows/size.ts'
 import { FILE_WRITERS } from '../../../lib/rows/write.ts'
+import { anyDay, type NamedOperation } from './days.ts'
 import { COMMON_HEADERS, headerReferences } from './headers.ts'
 import type { Json } from './json-schema.ts'
 import { responseReferences } from './responses.ts'
-
-/** An operation, and the name under which its file exports the schema of its row. */
-export type NamedOperation = Operation & { readonly rowName: string }
 
 const ALL = [...COMMON_HEADERS, 'ETag', 'Content-Disposition', 'X-Expected-Rows']
 const PAGED = [...ALL, 'Link', 'X-Window', 'X-Data-As-Of']
 
 /** The headers of a 200 response. */
 const HEADERS_OF: Record<Operation['kind'], readonly string[]> = {
-  brands: [...ALL, 'X-Brands-Digest'],
+  brands: ALL,
   metric: PAGED,
-  changes: [...PAGED, 'X-Brands-Digest'],
+  changes: PAGED,
+  days: [...COMMON_HEADERS, 'Link', 'X-Data-As-Of'],
 }
 
-const STATUSES = ['304', '400', '401', '403', '429', '503']
+const ERRORS = ['400', '401', '403', '429', '503']
+
+/** The other statuses of a response. */
+const STATUSES_OF: Record<Operation['kind'], readonly string[]> = {
+  brands: ['304', ...ERRORS],
+  metric: ['304', ...ERRORS, '404'],
+  changes: ['304', ...ERRORS, '404'],
+  days: [...ERRORS, '404'],
+}
+
+/** What a 200 response has. */
+const CONTENT_OF: Record<Operation['kind'], string> = {
+  brands: 'All rows.',
+  metric: 'One page of rows, or all rows as a file.',
+  changes: 'One page of rows, or all rows as a file.',
+  days: 'One page of days with their rows.',
+}
 
 /** The files, by content type. */
 const FILES: Record<string, Json> = Object.fromEntries(
@@ -29,46 +44,55 @@ const FILES: Record<string, Json> = Object.fromEntries(
   ]),
 )
 
+/** Returns the names of the parameters of an endpoint. Days have no files. */
+export const documentedParameters = (kind: Operation['kind']): string[] =>
+  parameterNames(kind).filter((name) => kind !== 'days' || name !== 'format')
+
 /** What the operation object of an endpoint refers to; `example` is the body of a 200 response. */
 type Context = { readonly paged: readonly NamedOperation[]; readonly example: Json | undefined }
 
 /** Returns the operation object of an endpoint. */
 export function describeOperation(operation: NamedOperation, { paged, example }: Context): Json {
   const { summary, description, kind, formula } = operation
-  const statuses = kind === 'brands' ? STATUSES : [...STATUSES, '404'].sort()
   return {
     operationId: operationId(operation),
     tags: ['Export'],
     summary,
     description,
     ...(formula && { 'x-formula': formula }),
-    parameters: parameterNames(kind).map((name) => ({
-      $ref: `#/components/parameters/${kind === 'changes' && name === 'brandId' ? 'optionalBrandId' : name}`,
+    parameters: documentedParameters(kind).map((name) => ({
+      $ref: `#/components/parameters/${kind === 'days' && name === 'brandId' ? 'optionalBrandId' : name}`,
     })),
     responses: {
       200: {
-        description: kind === 'brands' ? 'All rows.' : 'One page of rows, or all rows as a file.',
+        description: CONTENT_OF[kind],
         headers: headerReferences(HEADERS_OF[kind]),
         content: {
-          'application/json': { schema: bodySchema(operation), ...(example !== undefined && { example }) },
-          ...FILES,
+          'application/json': {
+            schema: bodySchema(operation, paged),
+            ...(example !== undefined && { example }),
+          },
+          ...(kind !== 'days' && FILES),
         },
         links: linksOf(operation, paged),
       },
-      ...responseReferences(statuses),
+      ...responseReferences([...STATUSES_OF[kind]].sort()),
     },
   }
 }
 
-function bodySchema({ rowName, kind }: NamedOperation): Json {
-  const data = { type: 'array', items: { $ref: `#/components/schemas/${rowName}` } }
-  if (kind === 'brands') return objectSchema({ data })
+function bodySchema({ rowName, kind }: NamedOperation, paged: readonly NamedOperation[]): Json {
+  const isDays = kind === 'days'
+  const items = isDays ? anyDay(paged.filter(isMetric)) : { $ref: `#/components/schemas/${rowName}` }
+  if (kind === 'brands') return objectSchema({ data: { type: 'array', items } })
   return objectSchema({
-    data: { ...data, maxItems: PAGE_SIZE },
-    pagination: { $ref: '#/components/schemas/Pagination' },
-    meta: { $ref: '#/components/schemas/Meta' },
+    data: { type: 'array', items, maxItems: PAGE_SIZE },
+    pagination: { $ref: `#/components/schemas/${isDays ? 'DaysPagination' : 'Pagination'}` },
+    meta: { $ref: `#/components/schemas/${isDays ? 'DaysMeta' : 'Meta'}` },
   })
 }
+
+export const isMetric = ({ kind }: Pick<Operation, 'kind'>): boolean => kind === 'metric'
 
 const objectSchema = (properties: Record<string, Json>): Json => ({
   type: 'object',
@@ -100,7 +124,11 @@ const nextPage = (operation: Operation): Json => ({
   description:
     'While `hasMore` is true, send `nextCursor` as `cursor` with the other parameters of the request.',
   parameters: {
-    ...Object.fromEntries(parameterNames(operation.kind).map((name) => [name, `$request.query.${name}`])),
+    ...Object.fromEntries(
+      documentedParameters(operation.kind)
+        .filter((name) => operation.kind !== 'days' || name !== 'since')
+        .map((name) => [name, `$request.query.${name}`]),
+    ),
     cursor: '$response.body#/pagination/nextCursor',
   },
 })
