@@ -2,7 +2,7 @@ import { sign, verify } from '../page/cursor.ts'
 import type { Parameters } from '../page/request.ts'
 
 /**
- * Where a reader is (docs/architecture.md, Why no day is missed). Days are `YYYY-MM-DD`, times those of `changed_at`. An empty
+ * Where a reader is (docs/architecture.md, Why nothing is missed). Days are `YYYY-MM-DD`, times those of `changed_at`. An empty
  * text stands for none.
  */
 export const START = {
