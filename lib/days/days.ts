@@ -156,7 +156,7 @@ function daysReader(row: RowSchema, sources: readonly DayRows[]) {
 type Step = { readonly row: Row & { readonly organization_id: string }; readonly position: Position; readonly page: DaysPage; readonly now: Date }
 
 /** Returns where the reader is after a page, and whether another follows at once. */
-function nextPosition({ row, position, page: { data, last }, now }: Step): { next: Position; hasMore: boolean } {
+function nextPosition({ row, position, page: { last }, now }: Step): { next: Position; hasMore: boolean } {
   const first = required(row.first)
   const restarts = toFlag(row.restarts)
   const run = restarts ? START : position
@@ -165,7 +165,7 @@ function nextPosition({ row, position, page: { data, last }, now }: Step): { nex
   const began = run.until === '' ? now.toISOString() : run.began
   const reader = { ...START, organization: row.organization_id, list: required(row.list) }
   const isPart = last !== null && last.sent < last.of
-  if (last !== null && (isPart || toCount(row.listed) > data.length)) {
+  if (last !== null && (isPart || toFlag(row.has_more))) {
     const { sent, of: _, date, ...day } = last
     const part = isPart ? { date: dayBefore(date), offset: String(sent), key: required(row.last_key) } : { date }
     const { since, had } = run

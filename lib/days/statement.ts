@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import * as z from 'zod/mini'
-import { ACCESS_COLUMNS, accessColumns, activeKey, canReadEach } from '../access/scope.ts'
+import { ACCESS_COLUMNS, accessColumns, activeKey, canRead, canReadEach } from '../access/scope.ts'
 import { type PreparedStatement, prepareStatement } from '../database/statement.ts'
 import { columnOf, lines, list, names, type PagedRows } from '../page/statement.ts'
 import { dayOfWindow, windows } from '../page/window-by-plan.ts'
@@ -38,7 +38,18 @@ export const dayRowsOf = (rows: PagedRows): DayRows => {
 }
 
 /** The columns of a result besides those of the access, of the days and of their rows. */
-export const RUN_COLUMNS = ['restarts', 'until', 'first', 'clock', 'list', 'as_of', 'is_known', 'listed', 'sent', 'last_key'] as const
+export const RUN_COLUMNS = [
+  'restarts',
+  'until',
+  'first',
+  'clock',
+  'list',
+  'as_of',
+  'is_known',
+  'sent',
+  'has_more',
+  'last_key',
+] as const
 
 /** The fields of a day besides its rows, with how many of these a page has. */
 export const sentDay = (day: RowSchema): RowSchema => z.extend(day, { part: count('Rows of this page.') })
@@ -88,48 +99,47 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
         had <> '' and first < had::date - 1 as widens
       from run
     ),
-    listed as materialized (
-      select *, row_number() over so_far as place, sum(rows) over so_far as rows_so_far,
-        -- The sum of a bigint would be numeric, which costs more.
-        sum(bytes::float8) over so_far as bytes_so_far
-      from (
-        select readable.id as brand_id, changes.*
-        from reader
-        cross join lateral (
-          select brand.id from access cross join export_source.brands as brand
-          where ${canReadEach} and brand.id >= reader.brand
-            and (${at('brand_id')}::uuid is null or brand.id = ${at('brand_id')}::uuid)
-          order by brand.id
-          offset 0
-        ) as readable
-        cross join lateral (
-          select endpoint, date, changed_at, first_changed_at, causes, digest, rows, bytes from daily.changes
-          where changes.brand_id = readable.id and date >= reader.first
-            and (${at('only')} is null or endpoint = ${at('only')})
-            and (changed_at, endpoint, date) > (
-              case when readable.id = reader.brand then ${at('changed_at')} when widens then '' else since end,
-              case when readable.id = reader.brand then ${at('endpoint')} when widens then '' else ${AFTER_ENDPOINTS} end,
-              case when readable.id = reader.brand then ${at('date')} when widens then '-infinity' else 'infinity' end::date)
-            -- With OR, Postgres would look for either condition, and sort all days of the brand.
-            and case when date < had_from then true else changed_at > since end
-          order by changed_at, endpoint, date
-          limit ${most} + 1
-        ) as changes
-        -- No ORDER BY, whose sort would read the days of all brands. A lateral LIMIT leaves nested loops alone: brands come in
-        -- the order of the subquery above, and their days in that of the index.
-        limit ${most} + 1
-      ) as changes
-      window so_far as (rows unbounded preceding)
-    ),
     sent as materialized (
       select
-        brand_id, endpoint, date, changed_at, digest, rows as row_count, "offset",
+        brand_id, endpoint, date, changed_at, digest, rows as row_count, "offset", is_followed,
         case when since = '' or date < had_from or first_changed_at > since then '{}' else '{' || coalesce((
           select string_agg(format('"%s":"%s"', kind, time), ',') from json_each_text(causes) as cause (kind, time) where time > since
         ), '') || '}' end as causes,
         least(rows - "offset", case when bytes <= ${bytes} then rows
           else greatest(1, rows::bigint * ${bytes} / bytes) end)::int as part
-      from listed
+      from (
+        select *, row_number() over so_far as place, sum(rows) over so_far as rows_so_far,
+          -- The sum of a bigint would be numeric, which costs more.
+          sum(bytes::float8) over so_far as bytes_so_far, lead(true, 1, false) over so_far as is_followed
+        from (
+          select readable.id as brand_id, changes.*
+          from reader
+          cross join lateral (
+            select brand.id from access cross join export_source.brands as brand
+            where ${canReadEach} and brand.id >= reader.brand
+              and (${at('brand_id')}::uuid is null or brand.id = ${at('brand_id')}::uuid)
+            order by brand.id
+            offset 0
+          ) as readable
+          cross join lateral (
+            select endpoint, date, changed_at, first_changed_at, causes, digest, rows, bytes from daily.changes
+            where changes.brand_id = readable.id and date >= reader.first
+              and (${at('only')} is null or endpoint = ${at('only')})
+              and (changed_at, endpoint, date) > (
+                case when readable.id = reader.brand then ${at('changed_at')} when widens then '' else since end,
+                case when readable.id = reader.brand then ${at('endpoint')} when widens then '' else ${AFTER_ENDPOINTS} end,
+                case when readable.id = reader.brand then ${at('date')} when widens then '-infinity' else 'infinity' end::date)
+              -- With OR, Postgres would look for either condition, and sort all days of the brand.
+              and case when date < had_from then true else changed_at > since end
+            order by changed_at, endpoint, date
+            limit ${most} + 1
+          ) as changes
+          -- No ORDER BY, whose sort would read the days of all brands. A lateral LIMIT leaves nested loops alone: brands come in
+          -- the order of the subquery above, and their days in that of the index.
+          limit ${most} + 1
+        ) as changes
+        window so_far as (rows unbounded preceding)
+      ) as listed
       cross join reader
       cross join lateral (
         select case when brand_id = reader.brand and changed_at = ${at('changed_at')} and endpoint = ${at('endpoint')}
@@ -144,10 +154,10 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
         join export_source.brands as brand on brand.id = queued.brand_id and ${canReadEach}
         where ${at('brand_id')}::uuid is null or brand.id = ${at('brand_id')}::uuid))`)} as as_of,
       (${at('brand_id')}::uuid is null or exists (
-        select from access cross join export_source.brands as brand where brand.id = ${at('brand_id')}::uuid and ${canReadEach}
+        select from access cross join export_source.brands as brand where brand.id = ${at('brand_id')}::uuid and ${canRead}
       ))::text as is_known,
-      (select count(*) from listed)::text as listed,
       (select count(*) from sent)::text as sent,
+      (select coalesce(bool_and(is_followed), false) from sent)::text as has_more,
       coalesce(${list(metrics.map(({ prefix }) => sql`${sql.identifier(prefix)}.last_key`))}) as last_key,
       days.*,
       ${lines(metrics.map(selectedColumns))}
@@ -166,7 +176,9 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
 
 const selectedColumns = (metric: DayRows): SQL => {
   const relation = sql.identifier(metric.prefix)
-  const cells = columnNames(metric.sent, metric.prefix).map((name) => sql`${relation}.${sql.identifier(name)}`)
+  const cells = columnNames(metric.sent, metric.prefix).map(
+    (name) => sql`${relation}.${sql.identifier(name)}`,
+  )
   return sql`${relation}.fetched::text as ${sql.identifier(fetchedOf(metric))}, ${list(cells)}`
 }
 
