@@ -151,7 +151,7 @@ function nextPosition({ row, position, page, now }: Step): { next: Position; has
   const { brand_id, changed_at, endpoint, date, offset, part, row_count } = page.last
   const sent = Number(offset) + Number(part)
   const isPart = sent < Number(row_count)
-  if (isPart || toCount(row.listed) > page.data.length) {
+  if (isPart || toFlag(row.has_more)) {
     const day = {
       brand_id: required(brand_id),
       changed_at: required(changed_at),

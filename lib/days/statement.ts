@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import * as z from 'zod/mini'
-import { ACCESS_COLUMNS, accessColumns, activeKey, canReadEach } from '../access/access.ts'
+import { ACCESS_COLUMNS, accessColumns, activeKey, canRead, canReadEach } from '../access/access.ts'
 import { type PreparedStatement, prepareStatement } from '../database/statement.ts'
 import { instant } from '../refresh/as-of.ts'
 import { count, fieldNames, type RowSchema } from '../rows/schema.ts'
@@ -46,8 +46,8 @@ export const RUN_COLUMNS = [
   'list',
   'as_of',
   'is_known',
-  'listed',
   'sent',
+  'has_more',
   'last_key',
 ] as const
 
@@ -99,49 +99,48 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
         had <> '' and first < had::date - 1 as widens
       from run
     ),
-    listed as materialized (
-      select *, row_number() over so_far as place, sum(rows) over so_far as rows_so_far,
-        -- The sum of a bigint would be numeric, which costs more.
-        sum(bytes::float8) over so_far as bytes_so_far
-      from (
-        select readable.id as brand_id, changes.*
-        from reader
-        cross join lateral (
-          select brand.id from access cross join export_source.brands as brand
-          where ${canReadEach} and brand.id >= reader.brand
-            and (${at('only_brand')}::uuid is null or brand.id = ${at('only_brand')}::uuid)
-          order by brand.id
-          offset 0
-        ) as readable
-        cross join lateral (
-          select endpoint, date, changed_at, first_changed_at, causes, digest, rows, bytes from daily.changes
-          where changes.brand_id = readable.id and date >= reader.first
-            and (${at('only_endpoint')} is null or endpoint = ${at('only_endpoint')})
-            and (changed_at, endpoint, date) > (
-              case when readable.id = reader.brand then ${at('changed_at')} when widens then '' else since end,
-              case when readable.id = reader.brand then ${at('endpoint')} when widens then '' else ${AFTER_ENDPOINTS} end,
-              case when readable.id = reader.brand then ${at('date')}::date - (${at('offset')} <> '0')::int
-                when widens then '-infinity' else 'infinity' end)
-            -- With OR, Postgres would look for either condition, and sort all days of the brand.
-            and case when date < had_from then true else changed_at > since end
-          order by changed_at, endpoint, date
-          limit ${most} + 1
-        ) as changes
-        -- No ORDER BY, whose sort would read the days of all brands. A lateral LIMIT leaves nested loops alone: brands come in
-        -- the order of the subquery above, and their days in that of the index.
-        limit ${most} + 1
-      ) as changes
-      window so_far as (rows unbounded preceding)
-    ),
     sent as materialized (
       select
-        brand_id, endpoint, date, changed_at, digest, rows as row_count, "offset",
+        brand_id, endpoint, date, changed_at, digest, rows as row_count, "offset", is_followed,
         case when since = '' or date < had_from or first_changed_at > since then '{}' else '{' || coalesce((
           select string_agg(format('"%s":"%s"', kind, time), ',') from json_each_text(causes) as cause (kind, time) where time > since
         ), '') || '}' end as causes,
         least(rows - "offset", case when bytes <= ${bytes} then rows
           else greatest(1, rows::bigint * ${bytes} / bytes) end)::int as part
-      from listed
+      from (
+        select *, row_number() over so_far as place, sum(rows) over so_far as rows_so_far,
+          -- The sum of a bigint would be numeric, which costs more.
+          sum(bytes::float8) over so_far as bytes_so_far, lead(true, 1, false) over so_far as is_followed
+        from (
+          select readable.id as brand_id, changes.*
+          from reader
+          cross join lateral (
+            select brand.id from access cross join export_source.brands as brand
+            where ${canReadEach} and brand.id >= reader.brand
+              and (${at('only_brand')}::uuid is null or brand.id = ${at('only_brand')}::uuid)
+            order by brand.id
+            offset 0
+          ) as readable
+          cross join lateral (
+            select endpoint, date, changed_at, first_changed_at, causes, digest, rows, bytes from daily.changes
+            where changes.brand_id = readable.id and date >= reader.first
+              and (${at('only_endpoint')} is null or endpoint = ${at('only_endpoint')})
+              and (changed_at, endpoint, date) > (
+                case when readable.id = reader.brand then ${at('changed_at')} when widens then '' else since end,
+                case when readable.id = reader.brand then ${at('endpoint')} when widens then '' else ${AFTER_ENDPOINTS} end,
+                case when readable.id = reader.brand then ${at('date')}::date - (${at('offset')} <> '0')::int
+                  when widens then '-infinity' else 'infinity' end)
+              -- With OR, Postgres would look for either condition, and sort all days of the brand.
+              and case when date < had_from then true else changed_at > since end
+            order by changed_at, endpoint, date
+            limit ${most} + 1
+          ) as changes
+          -- No ORDER BY, whose sort would read the days of all brands. A lateral LIMIT leaves nested loops alone: brands come in
+          -- the order of the subquery above, and their days in that of the index.
+          limit ${most} + 1
+        ) as changes
+        window so_far as (rows unbounded preceding)
+      ) as listed
       cross join reader
       cross join lateral (
         select case when brand_id = reader.brand and changed_at = ${at('changed_at')} and endpoint = ${at('endpoint')}
@@ -156,10 +155,10 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
         join export_source.brands as brand on brand.id = queued.brand_id and ${canReadEach}
         where ${at('only_brand')}::uuid is null or brand.id = ${at('only_brand')}::uuid))`)} as as_of,
       (${at('only_brand')}::uuid is null or exists (
-        select from access cross join export_source.brands as brand where brand.id = ${at('only_brand')}::uuid and ${canReadEach}
+        select from access cross join export_source.brands as brand where brand.id = ${at('only_brand')}::uuid and ${canRead}
       ))::text as is_known,
-      (select count(*) from listed)::text as listed,
       (select count(*) from sent)::text as sent,
+      (select coalesce(bool_and(is_followed), false) from sent)::text as has_more,
       coalesce(${list(metrics.map(({ prefix }) => sql`${sql.identifier(prefix)}.last_key`))}) as last_key,
       days.*,
       ${lines(metrics.map(selectedColumns))}

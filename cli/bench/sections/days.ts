@@ -5,19 +5,15 @@ import { addBrands, addTenant } from '../tenant.ts'
 import { LAST_DAY } from '../volume.ts'
 import { type BrandYear, FIRST_DAY, fillUrls, listDays, requestPages, startBrandYear } from '../year.ts'
 
-const ROUNDS = 10
-const METRICS = ['citation-share', 'visibility', 'sentiment']
+const ROUNDS = 20
+/** The metrics that have rows, and the first day of the pages that are compared. */
+const METRICS = { 'citation-share': '2026-11-01', visibility: FIRST_DAY, sentiment: FIRST_DAY }
 const URLS_OF_A_DAY = [10_000, 25_000, 200_000]
 const BRANDS = [1, 500, 5000]
-/** Polls that are measured together. */
-const POLLS = 20
+const COLUMNS = ['', 'requests', 'days', 'CPU, ms', 'days', 'bytes', 'days', 'Worker, ms', 'days']
 
 /** Edits of the first so many brands, of which the first is the large one, on one day of so many. */
-const EDITS = [
-  { name: '155 days of 5 brands', brands: 5, every: 12 },
-  { name: '286 days of all brands', brands: 22, every: 28 },
-  { name: '61 days of one brand', brands: 1, every: 6 },
-]
+const EDITS = { '155 days, 5 brands': [5, 12], '286 days, 22 brands': [22, 28], '61 days, 1 brand': [1, 6] }
 
 /** What days cost compared with pages, and how many requests a copy takes. */
 export const section: Section = async (setting) => {
@@ -25,17 +21,15 @@ export const section: Section = async (setting) => {
   await using its = await startBrandYear(setting)
   const { client, brandId, key } = its
   await fillOtherMetrics(its)
-  const { rows } = await client.query<{ id: string }>('select id from brands order by id <> $1, id', [
-    brandId,
-  ])
-  const brands = rows.map(({ id }) => id)
-  for (const metric of METRICS) await listDays(client, metric.replace('-', '_'), brands)
+  const ids = 'select id from brands order by id <> $1, id'
+  const brands = (await client.query<{ id: string }>(ids, [brandId])).rows.map(({ id }) => id)
+  for (const metric of Object.keys(METRICS)) await listDays(client, metric.replace('-', '_'), brands)
   await client.query('vacuum analyze')
 
   report('requests of a copy')
   let copied = await read(its, key, '/days?')
   const copies = [['first load', copied.days, copied.rows, copied.requests]]
-  for (const { name, brands: count, every } of EDITS) {
+  for (const [name, [count = 0, every = 0]] of Object.entries(EDITS)) {
     await edit(its, brands.slice(0, count), every)
     copied = await read(its, key, `/days?cursor=${copied.cursor}`)
     copies.push([name, copied.days, copied.rows, copied.requests])
@@ -43,93 +37,47 @@ export const section: Section = async (setting) => {
 
   report('pages of days')
   const pages = []
-  for (const metric of METRICS) {
-    const from = `fromDate=${FIRST_DAY}&brandId=${brandId}`
-    pages.push(await compare(its, metric, key, [`/${metric}?${from}`, `/days?endpoint=${metric}&${from}`]))
+  for (const [metric, fromDate] of Object.entries(METRICS)) {
+    const query = `fromDate=${fromDate}&brandId=${brandId}`
+    const compared = await compare(its, key, [`/${metric}?${query}`, `/days?endpoint=${metric}&${query}`])
+    pages.push([metric, ...compared])
   }
   for (const urls of URLS_OF_A_DAY.map(sized)) {
     report(`a day of ${figure(urls)} URLs`)
     const large = await addLargeDay(its, urls)
-    const from = `fromDate=${LAST_DAY}&brandId=${large.brandId}`
-    pages.push(
-      await compare(its, `a day of ${figure(urls)} URLs`, large.key, [
-        `/citation-share?${from}`,
-        `/days?${from}`,
-      ]),
-    )
+    const query = `fromDate=${LAST_DAY}&brandId=${large.brandId}`
+    const compared = await compare(its, large.key, [`/citation-share?${query}`, `/days?${query}`])
+    pages.push([`a day of ${figure(urls)} URLs`, ...compared])
   }
 
   const polls = []
   for (const count of BRANDS.map((full) => Math.max(1, sized(full)))) {
-    report(`polls of ${figure(count)} brands`)
-    const since = 'since=9999-12-31T00:00:00Z'
-    polls.push(
-      await compare(
-        its,
-        `${figure(count)} brands`,
-        await addManyBrands(its, count),
-        [`/changes?${since}`, `/days?${since}`],
-        POLLS,
-      ),
-    )
+    report(`polls, brands: ${figure(count)}`)
+    const poller = await addManyBrands(its, count)
+    const query = 'since=9999-12-31T00:00:00Z'
+    polls.push([figure(count), ...(await compare(its, poller, [`/changes?${query}`, `/days?${query}`]))])
   }
+  const note = 'Medians of turns. CPU is that of PostgreSQL. Those of days are ratios, except requests.'
   return [
-    {
-      title: 'Requests of a copy of 22 brands, of which one has almost half of the rows',
-      columns: ['', 'days', 'rows', 'requests'],
-      rows: copies,
-    },
-    {
-      title: 'Days compared with pages of as many rows',
-      columns: COLUMNS,
-      rows: pages,
-    },
-    {
-      title: 'A poll that finds nothing, compared with the list of changes of all brands',
-      columns: COLUMNS,
-      rows: polls,
-    },
+    { title: 'Requests of a copy', columns: ['', 'days', 'rows', 'requests'], rows: copies },
+    { title: 'Days compared with pages', columns: COLUMNS, rows: pages, note },
+    { title: 'A poll that finds nothing, compared with /changes', columns: COLUMNS, rows: polls, note },
   ]
 }
 
-const COLUMNS = [
-  '',
-  'requests',
-  'with days',
-  'CPU of PostgreSQL, ms',
-  'ratio',
-  'bytes from Neon',
-  'ratio',
-  'CPU of the Worker, ms',
-  'ratio',
-]
-
-/** Measures reading two paths in turn, `times` each. Returns the line of a table. */
-async function compare(
-  its: BrandYear,
-  name: string,
-  key: string,
-  paths: readonly [string, string],
-  times = 1,
-) {
-  const measure = meterOf(its)
-  const reading = (path: string) => () =>
-    measure(async () => {
-      for (let time = 0; time < times; time += 1) await read(its, key, path)
-    })
-  const median = await alternate({ pages: reading(paths[0]), days: reading(paths[1]) }, ROUNDS)
-  const requests = (of: 'pages' | 'days') => median(of, (used) => used.requests / times)
-  const cells = (['postgresCpuMs', 'transferredBytes', 'workerCpuMs'] as const).flatMap((item) => {
-    const value = (used: Used) => used[item] / times
-    return [median('pages', value), median('days', value) / median('pages', value)]
+/** Measures reading two paths in turn. Returns the cells of a line. */
+async function compare(its: BrandYear, key: string, [pages, days]: readonly [string, string]) {
+  const reading = (path: string) => () => meterOf(its)(() => read(its, key, path))
+  const median = await alternate({ pages: reading(pages), days: reading(days) }, ROUNDS)
+  const requests = ({ requests }: Used) => requests
+  const ratios = (['postgresCpuMs', 'transferredBytes', 'workerCpuMs'] as const).flatMap((item) => {
+    const ofPages = median('pages', (used) => used[item])
+    return [ofPages, median('days', (used) => used[item]) / ofPages]
   })
-  return [name, requests('pages'), requests('days'), ...cells]
+  return [median('pages', requests), median('days', requests), ...ratios]
 }
 
-type Page = {
-  readonly data: readonly { readonly rows?: readonly unknown[] }[]
-  readonly pagination: { readonly nextCursor: string | null }
-}
+type Page = { data: { rows?: unknown[] }[]; pagination: { nextCursor: string } }
 
 /** Requests all pages from a path on. Returns their number, those of their days and rows, and the last cursor. */
 async function read({ pool, year }: BrandYear, key: string, path: string) {
@@ -140,7 +88,7 @@ async function read({ pool, year }: BrandYear, key: string, path: string) {
     found.requests += 1
     found.days += data.length
     found.rows += data.reduce((sum, { rows = [] }) => sum + rows.length, 0)
-    found.cursor = pagination.nextCursor ?? ''
+    found.cursor = pagination.nextCursor
   })
   return found
 }
@@ -190,7 +138,7 @@ async function addManyBrands({ client }: BrandYear, count: number): Promise<stri
      insert into daily.changes (brand_id, endpoint, date, rows, bytes, totals, digest, causes, changed_at, first_changed_at, batch)
      select id, endpoint, date '${LAST_DAY}' - ago, 10, 1000, '{}', '000000000000000', '{}', date '${LAST_DAY}' - ago || 'T00:00:00.000000Z', '', 1
      from brand, unnest($3::text[]) as endpoint, generate_series(0, 59) as ago`,
-    [organizationId, count, METRICS],
+    [organizationId, count, Object.keys(METRICS)],
   )
   await client.query('vacuum analyze')
   return key
