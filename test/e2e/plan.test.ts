@@ -4,6 +4,7 @@ import { findWorkers } from '../../cli/workers/find-workers.ts'
 import type { Emulator } from '../../emulator/emulator.ts'
 import { callOf } from '../../lib/database/statement.ts'
 import { type Call, call } from '../fixtures/call.ts'
+import { hasRowsOfBrand } from '../fixtures/endpoints.ts'
 import { fillDaily, hasManyRowsADay } from '../fixtures/fill-daily.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
 import { database, manyBrands, organization } from '../fixtures/rows.ts'
@@ -29,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const workers = await findWorkers()
-const paged = workers.filter(({ operation }) => operation.kind !== 'brands').map(({ name }) => name)
+const paged = workers.filter(({ operation }) => hasRowsOfBrand(operation)).map(({ name }) => name)
 const texts = new Map<string, string>()
 for (const { statements } of workers) {
   for (const statement of Object.values(statements)) texts.set((await callOf(statement)).sql, statement.sql)

@@ -15,6 +15,7 @@ const ORDER = [
   'site/charts',
   'site/reference',
   'lib/share',
+  'lib/days',
   'lib/page',
   'lib/file',
   'lib/http',
@@ -40,7 +41,7 @@ test('imports point one way', () => {
   const sources = files.filter((path) => !TESTS.test(path) && !path.includes('node_modules'))
   expect(sources.length).toBeGreaterThan(300)
   const wrong = sources.flatMap((path) =>
-    [...readFileSync(path, 'utf8').matchAll(/(?:from|import)[ (]+'(\.[^']+\.(?:ts|mjs))'/g)]
+    [...readFileSync(path, 'utf8').matchAll(/(?:from|import)[ (]+'(\.[^'$]+\.(?:ts|mjs))'/g)]
       .map(([, imported = '']) => normalize(join(dirname(path), imported)))
       .filter((imported) => TESTS.test(imported) || roomOf(imported) < roomOf(path))
       .map((imported) => `${path} imports ${imported}`),
