@@ -4,7 +4,7 @@ import { activeKey } from '../../lib/access/access.ts'
 import { renderStatement } from '../../lib/database/statement.ts'
 import { ERRORS } from '../../lib/request/errors.ts'
 import { type Answer, call } from '../fixtures/call.ts'
-import { findEndpoints } from '../fixtures/endpoints.ts'
+import { findEndpoints, hasRowsOfBrand } from '../fixtures/endpoints.ts'
 import { expectError } from '../fixtures/expect-error.ts'
 import { fillDaily } from '../fixtures/fill-daily.ts'
 import { brand, database, exportKey } from '../fixtures/rows.ts'
@@ -12,7 +12,7 @@ import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 const endpoints = await findEndpoints()
-const paged = endpoints.filter(({ kind }) => kind !== 'brands')
+const paged = endpoints.filter(hasRowsOfBrand)
 const brands = endpoints.filter(({ kind }) => kind === 'brands')
 const BROKEN = { brandId: 'no-uuid', fromDate: '2026-02-30', cursor: '?', format: 'xml' }
 

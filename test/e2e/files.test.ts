@@ -5,7 +5,7 @@ import { PARAMETER_ERRORS } from '../../lib/request/errors.ts'
 import { fieldNames } from '../../lib/rows/schema.ts'
 import { call } from '../fixtures/call.ts'
 import { clientWith } from '../fixtures/client-with.ts'
-import { findEndpoints } from '../fixtures/endpoints.ts'
+import { findEndpoints, hasRowsOfBrand } from '../fixtures/endpoints.ts'
 import { fillDaily, hasManyRowsADay } from '../fixtures/fill-daily.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
 import { database, manyBrands } from '../fixtures/rows.ts'
@@ -13,7 +13,7 @@ import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
 const endpoints = await findEndpoints()
-const paged = endpoints.filter(({ kind }) => kind !== 'brands')
+const paged = endpoints.filter(hasRowsOfBrand)
 
 let intercept: Intercept = () => undefined
 let lines: Record<string, unknown>[] = []

@@ -4,14 +4,14 @@ import { resolveWindow } from '../../lib/statement/window.ts'
 import { PAGE_BYTES } from '../../lib/rows/size.ts'
 import { type Answer, call, pull, type Row } from '../fixtures/call.ts'
 import { clearOfMidnight, daysAgo } from '../fixtures/clock.ts'
-import { findEndpoints } from '../fixtures/endpoints.ts'
+import { findEndpoints, hasRowsOfBrand } from '../fixtures/endpoints.ts'
 import { expectError } from '../fixtures/expect-error.ts'
 import { fillDaily, hasManyRowsADay } from '../fixtures/fill-daily.ts'
 import { brand, database, insert } from '../fixtures/rows.ts'
 import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
 const db = database()
-const paged = (await findEndpoints()).filter(({ kind }) => kind !== 'brands')
+const paged = (await findEndpoints()).filter(hasRowsOfBrand)
 
 beforeAll(() => clearOfMidnight(60_000), 90_000)
 

@@ -11,7 +11,7 @@ test('an address has one limit over all Workers', async () => {
     )
     return (await Promise.all(asked)).filter(({ status }) => status === 401).length
   }
-  expect(await accepted((index) => `192.0.2.${index}`)).toBe(8)
+  expect(await accepted((index) => `192.0.2.${index}`)).toBe(9)
   // A minute of the limit can end between them.
   expect(await accepted(() => '203.0.113.7')).toBeLessThanOrEqual(6)
 })

@@ -4,7 +4,7 @@ import { metricsOf, verify } from '../../drizzle/db/verify.ts'
 import { differences } from '../fixtures/differences.ts'
 import { seededRandom } from '../fixtures/random.ts'
 import { checkAsOf } from './as-of.ts'
-import { CHANGES, type Change, uuid } from './changes.ts'
+import { brand, CHANGES, type Change, uuid } from './changes.ts'
 import { BEGINNING, CLEARANCE } from './histories.ts'
 import { settles } from './locks.ts'
 
@@ -42,10 +42,19 @@ const STEPS = Object.entries(WEIGHTS).flatMap(([step, weight]) => Array<string>(
 
 const LEVELS = ['read committed', 'read committed', 'repeatable read', 'serializable']
 
+/** Takes a brand from the keys that read it, or gives it back: then all its days are listed. */
+const toggleBrand: Change = (a) => `update brands set active = not active where id = ${brand(a)}`
+
 /** These move rows between brands and days, which meets most other changes. */
-const FREQUENT = [CHANGES.moveAnswer, CHANGES.askAnswer, CHANGES.movePrompt, CHANGES.addCitation].flatMap(
-  (change) => change ?? [],
-)
+const FREQUENT = [
+  ...[CHANGES.moveAnswer, CHANGES.askAnswer, CHANGES.movePrompt, CHANGES.addCitation].flatMap((change) => change ?? []),
+  toggleBrand,
+]
+
+/** Brands that became readable and whose days are not listed. */
+const UNLISTED = `
+  select to_jsonb(entry) as entry from daily.brand_log as entry
+  union all select to_jsonb(queued) from daily.queued_brands as queued where returned`
 
 const BRANDS = [uuid(1, 0), uuid(1, 1)]
 
@@ -254,6 +263,7 @@ export async function openInterleavings(ground: Ground) {
     await observer.query(`select daily.refresh(null, '1 min', 31)`)
     for (const difference of await differences(observer)) wrong.push(JSON.stringify(difference))
     for await (const difference of verify(observer, {})) wrong.push(JSON.stringify(difference))
+    for (const { entry } of (await observer.query(UNLISTED)).rows) wrong.push(JSON.stringify(entry))
     wrong.push(...(await asOf.violations()), ...(await asOf.behind()))
     return wrong.length === 0 ? [] : [...wrong, ...trace]
   }

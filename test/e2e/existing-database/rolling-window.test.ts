@@ -146,6 +146,35 @@ test('rows dated outside of the calendar are ignored and delay nothing', async (
   expect(await stored()).toEqual({ '2026-10-21': 1, '2026-10-22': 1 })
 })
 
+/** The dates of the documents of /days after a cursor, and the next cursor. */
+async function daysAfter(cursor: string) {
+  const headers = { 'X-API-Key': its.key }
+  const response = await fetch(`${service.url}/api/export/v1/days?endpoint=visibility&cursor=${cursor}`, { headers })
+  const { data, pagination }: { data: { date: string }[]; pagination: { nextCursor: string } } = await response.json()
+  return { dates: data.map(({ date }) => date), cursor: pagination.nextCursor }
+}
+
+test('a brand that was inactive in a pass comes whole after the pass in which it is active again', async () => {
+  await setWindow(3)
+  await db.query('delete from answers')
+  await say('2026-01-05')
+  await say('2026-10-22')
+  await logAll(db)
+  await refreshOn('2026-10-23')
+  const { cursor } = await daysAfter('')
+  const setActive = (active: boolean) => db.query('update brands set active = $2 where id = $1', [its.brandId, active])
+  await setActive(false)
+  await refreshOn('2026-10-23')
+  expect((await daysAfter(cursor)).dates).toEqual([])
+  await setActive(true)
+  expect((await daysAfter(cursor)).dates).toEqual([])
+  await refreshOn('2026-10-23')
+  const returned = await daysAfter(cursor)
+  expect(returned.dates).toEqual(expect.arrayContaining(['2026-01-05', '2026-10-22']))
+  await refreshOn('2026-10-23')
+  expect((await daysAfter(returned.cursor)).dates).toEqual([])
+})
+
 test.each([
   ['infinity', '9999-12-31T23:59:59.999Z'],
   ['12026-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'],
