@@ -1,4 +1,5 @@
 import { createElement, disclosure, scrollable, table } from '../charts/elements.ts'
+import type { Row } from '../charts/sums.ts'
 import { type Endpoint, isMetric } from '../reference/endpoint.ts'
 import { showCode } from './highlight.ts'
 import { indentJson, isRow } from './json.ts'
@@ -7,13 +8,19 @@ import { type ApiResponse, amount, errorOf, toMessage } from './request.ts'
 /** Rows in the table: more are slow on a phone, and the CSV file contains them all. */
 const MAX_ROWS = 100
 
+/** Writes how many rows there are, or days that have rows. */
+function counted(rows: readonly Row[]): string {
+  const text = amount(rows.length)
+  return Array.isArray(rows[0]?.rows) ? text.replace('row', 'day') : text
+}
+
 /** Renders a response as one line. */
 export function summary(response: ApiResponse): Node[] {
   const { status, ms, headers, rows, next } = response
   const limit = /r=(\d+);t=(\d+)/.exec(headers.get('RateLimit') ?? '')
   const retryAfter = headers.get('Retry-After')
   const facts = [
-    status === 200 ? amount(rows.length) + (next === null ? '' : ' on this page') : errorOf(response),
+    status === 200 ? counted(rows) + (next === null ? '' : ' on this page') : errorOf(response),
     `${ms} ms`,
     ...(retryAfter === null ? [] : [`retry after ${retryAfter} s`]),
     ...(limit === null ? [] : [`${limit[1]} requests left, next refill in ${limit[2]} s`]),
@@ -30,7 +37,7 @@ export function details(response: ApiResponse, endpoint: Endpoint): Node[] {
   const shown = (text: string) => (response.status === 200 ? text : toMessage(text, response.key))
   const json = () => block('JSON', shown(indentJson(response.text)), 'json')
   const headers = shown([...response.headers].map((pair) => pair.join(': ')).join('\n'))
-  const title = rows.length > MAX_ROWS ? `First ${MAX_ROWS} of ${amount(rows.length)}` : 'Rows'
+  const title = rows.length > MAX_ROWS ? `First ${MAX_ROWS} of ${counted(rows)}` : 'Rows'
   const names = fields.map(({ name }) => name)
   const cells = () =>
     rows.slice(0, MAX_ROWS).map((row) => fields.map(({ name, type }) => cellOf(row[name], type)))

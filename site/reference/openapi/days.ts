@@ -28,7 +28,7 @@ function daySchema({ row, primaryKey }: DaysOperation, metric: NamedOperation): 
   const rows: Json = {
     type: 'array',
     items: { $ref: schemaPath(metric.rowName) },
-    description: `Rows of the day, as \`${metric.path}\` sends them. Empty when the day has emptied.`,
+    description: 'Rows of the day, as its endpoint sends them. Empty when the day has emptied.',
   }
   return {
     ...schema,
