@@ -3,12 +3,16 @@ export type Alteration = 'exchange' | 'rename' | 'lose'
 
 type Row = Record<string, unknown>
 
-/** Returns the text of a page with other rows. A page without rows stays as it is. */
+/**
+ * Returns the text of a page with other rows, or of a page of days whose last day lacks its rows, as if the loader died while
+ * it stores the page. A page without rows stays as it is.
+ */
 export function alterPage(text: string, alteration: Alteration): string {
   const page: { data: Row[] } = JSON.parse(text)
   const [row] = page.data
   if (row === undefined) return text
-  if (alteration === 'lose') page.data.splice(Math.floor(page.data.length / 2), 1)
+  if ('rows' in row) delete page.data.at(-1)?.rows
+  else if (alteration === 'lose') page.data.splice(Math.floor(page.data.length / 2), 1)
   else if (alteration === 'rename' && NAMES.some((name) => name in row)) rename(row)
   else exchange(page.data)
   return JSON.stringify(page)

@@ -4,8 +4,8 @@ import { AGES, daysBefore, fixedId, PLACES, twins } from './organization.ts'
 
 type Rows = readonly Readonly<Record<string, unknown>>[]
 
-/** More rows of one day than a page of `/citation-share` and `/citations` holds. */
-export const URLS_OF_A_PAGE = 1040
+/** More rows of one day than a page holds. */
+const URLS_OF_A_PAGE = 1040
 const DAY_OF_PAGES = 20
 const DAY_OF_TWINS = 22
 

@@ -3,7 +3,7 @@ import { carryOver, textsOf } from './compare.ts'
 import { parseCopy } from './copies.ts'
 import { life, type Step } from './life.ts'
 import { type Service, startService, type Tables } from './service.ts'
-import { type Options, type Served, type Subject, startSubject, type Verdict } from './subject.ts'
+import { type Options, type Subject, startSubject, type Verdict } from './subject.ts'
 
 const STREAMS = readStreams()
 
@@ -25,15 +25,12 @@ export async function certifyAll(loaders: readonly Options[]): Promise<readonly 
     for (const loader of loaders) subjects.push(await startSubject(loader, service))
     let expected: Tables = new Map()
     for (const step of life(service.today)) {
-      for (const sql of [step.sql ?? []].flat()) await service.change(sql)
+      if (step.sql) await service.change(step.sql)
       const broken = await runAll(subjects, service, step)
-      let served: Served | undefined
-      if (step.isCompared !== false) {
-        const { tables, fromDate } = await service.read()
-        expected = carryOver(STREAMS, { before: expected, now: tables, fromDate })
-        const brandIds = (tables.get('brands') ?? []).map(({ id }) => String(id))
-        served = { texts: textsOf(STREAMS, expected), brandIds }
-      }
+      const { tables, fromDate } = await service.read()
+      expected = carryOver(STREAMS, { before: expected, now: tables, fromDate })
+      const brandIds = (tables.get('brands') ?? []).map(({ id }) => String(id))
+      const served = { texts: textsOf(STREAMS, expected), brandIds }
       for (const [index, subject] of subjects.entries())
         await subject.judge(step, broken[index] ?? [], served)
     }
@@ -46,23 +43,12 @@ export async function certifyAll(loaders: readonly Options[]): Promise<readonly 
 
 /** Runs the loaders side by side, or one by one when a run changes the service. Returns what each broke. */
 async function runAll(subjects: readonly Subject[], service: Service, step: Step): Promise<string[][]> {
-  const { during } = step
-  if (during === undefined) return Promise.all(subjects.map((subject) => subject.run(step)))
+  const change = step.event?.change
+  if (change === undefined) return Promise.all(subjects.map((subject) => subject.run(step)))
   const broken: string[][] = []
   for (const subject of subjects) {
-    await service.change(during.undo)
-    const { request, before, after } = during
-    const watch = { request, before: changeOnce(service, before), after: changeOnce(service, after) }
-    broken.push(await subject.run(step, watch))
+    await service.change(change.undo)
+    broken.push(await subject.run(step, () => service.change(change.sql)))
   }
   return broken
-}
-
-/** Returns a function that changes the service when it is called first, and always waits for this change. */
-function changeOnce(service: Service, sql: string | undefined): () => Promise<void> {
-  let changed: Promise<void> | undefined
-  return () => {
-    changed ??= sql === undefined ? Promise.resolve() : service.change(sql)
-    return changed
-  }
 }

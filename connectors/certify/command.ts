@@ -19,8 +19,16 @@ export type Loader = string | ((environment: Environment) => Promise<Ended>)
 
 const TIMEOUT_MS = 600_000
 
-/** Runs a loader in a folder, for at most ten minutes. Ends the processes that it leaves. */
-export async function runLoader(loader: Loader, environment: Environment, folder: string): Promise<Ended> {
+/**
+ * Runs a loader in a folder, for at most ten minutes, or until `killed`, which does not reach a function. Ends the processes
+ * that it leaves.
+ */
+export async function runLoader(
+  loader: Loader,
+  environment: Environment,
+  folder: string,
+  killed?: AbortSignal,
+): Promise<Ended> {
   if (typeof loader !== 'string') return loader(environment)
   // In a process group of its own, which ends with all its children.
   const child = spawn(loader, {
@@ -33,6 +41,7 @@ export async function runLoader(loader: Loader, environment: Environment, folder
   const printed = Promise.all([text(child.stdout), text(child.stderr)])
   const timer = setTimeout(endGroup, TIMEOUT_MS)
   process.once('exit', endGroup)
+  killed?.addEventListener('abort', endGroup)
   function endGroup() {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')

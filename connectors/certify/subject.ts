@@ -15,7 +15,7 @@ import {
 } from './compare.ts'
 import { copyReader } from './copies.ts'
 import type { Step } from './life.ts'
-import { startProxy, type Traffic, type Watch } from './proxy.ts'
+import { type Fault, type Happening, startProxy, wayOf } from './proxy.ts'
 import type { Service } from './service.ts'
 
 /** What documentation promises to the users of a loader, and whether it is kept. */
@@ -43,12 +43,19 @@ export type Options = {
 /** What the service serves: its rows, and the brands that the key reads. */
 export type Served = { readonly texts: Texts; readonly brandIds: readonly string[] }
 
+type Disturbance = {
+  readonly faults?: readonly Fault[] | undefined
+  readonly happening?: Happening | undefined
+  readonly killed?: AbortSignal
+}
+
 type Circumstances = { readonly obstacle?: string | undefined; readonly requests?: number }
 
 export type Subject = Awaited<ReturnType<typeof startSubject>>
 
-/** How many differences of a table a detail shows. */
+/** How many requests a detail shows, and how many characters of a row. */
 const SHOWN = 3
+const SHOWN_LENGTH = 300
 
 const STREAMS = readStreams()
 
@@ -77,58 +84,70 @@ export async function startSubject(
   let copied: Copy = new Map()
   /** Whether the last run that had to succeed has failed. */
   let isFailing = false
-  /** Whether the last run ended early, as its step allows. */
-  let isCutShort = false
-  let traffic: Traffic = { requests: 0 }
+  let requests = 0
+
+  /** Runs the loader once. */
+  async function runOnce(promise: string, { faults, happening, killed }: Disturbance = {}): Promise<Ended> {
+    const traffic = proxy.begin(faults, happening)
+    const started = performance.now()
+    const environment = {
+      EXPORT_API_URL: proxy.url,
+      EXPORT_API_KEY: service.key,
+      EXPORT_API_START_DATE: service.startDate,
+    }
+    const ended = await runLoader(command, environment, cwd, killed)
+    const seconds = Math.round((performance.now() - started) / 1000)
+    requests = traffic.requests
+    report(`${promise} ${requests} requests, ${seconds} s, exit code ${ended.code}`)
+    return ended
+  }
 
   return {
-    /** Runs the loader. Throws `UsageError` when its first run fails. */
-    run: async (step: Step, watch?: Watch): Promise<string[]> => {
-      const { promise, faults, stops, mayEnd = false } = step
-      traffic = proxy.begin(faults, watch)
-      const started = performance.now()
-      const environment = {
-        EXPORT_API_URL: proxy.url,
-        EXPORT_API_KEY: service.key,
-        EXPORT_API_START_DATE: service.startDate,
+    /**
+     * Runs the loader, again when it could not complete. During the first run, the event of a step kills it, or makes a
+     * change. Throws `UsageError` when its first run fails.
+     */
+    run: async (step: Step, change?: () => Promise<unknown>): Promise<string[]> => {
+      const { promise, faults, event, mayEnd = false, stops } = step
+      const kill = new AbortController()
+      let happened: Promise<unknown> | undefined
+      const happen = () => {
+        happened ??= change ? change() : Promise.resolve(kill.abort())
+        return happened
       }
-      const ended = await runLoader(command, environment, cwd)
-      const seconds = Math.round((performance.now() - started) / 1000)
-      if (verdicts.length === 0 && ended.code !== 0) {
-        throw new UsageError(
-          `The first run ended with exit code ${ended.code}. Fix the command.\n${tail(ended)}`,
-        )
+      const happening = event && { page: event.page, happen }
+      let ended = await runOnce(promise, { faults, happening, killed: kill.signal })
+      if (verdicts.length === 0) {
+        if (ended.code !== 0)
+          throw new UsageError(
+            `The first run ended with exit code ${ended.code}. Fix the command.\n${tail(ended)}`,
+          )
+        report(`The loader follows ${wayOf(proxy.endpoints)}.`)
       }
-      report(`${promise} ${traffic.requests} requests, ${seconds} s, exit code ${ended.code}`)
-      isCutShort = mayEnd && ended.code !== 0
-      if (ended.code === 0) isFailing = false
-      else if (stops === undefined && !mayEnd) {
-        isFailing = true
+      const broken = brokenBy(step, ended, requests)
+      const lacksChange = change !== undefined && happened === undefined
+      if (lacksChange) await happen()
+      if (mayEnd && (ended.code !== 0 || lacksChange)) ended = await runOnce(promise)
+      else if (stops !== undefined) return broken
+      isFailing = ended.code !== 0
+      if (isFailing) {
         failed.push(`Exit code ${ended.code} here: ${promise}`)
         report(tail(ended))
       }
-      return brokenBy(step, ended, traffic)
+      return broken
     },
-    /** Compares the copy with the service's rows, where a step has some to compare it with. */
-    judge: async (
-      { promise, during, isRepair = false }: Step,
-      broken: readonly string[],
-      served: Served | undefined,
-    ) => {
-      const { requests } = traffic
-      const failure = isFailing ? 'Runs fail that can succeed.' : undefined
-      if (served === undefined || isCutShort) return judge(promise, broken, { obstacle: failure, requests })
+    /** Compares the copy with the service's rows. */
+    judge: async ({ promise, event }: Step, broken: readonly string[], { texts, brandIds }: Served) => {
       copied = await readCopy(STREAMS.map(({ name }) => name))
       // Changes from before the service changed may be in the copy.
-      const streams = during ? STREAMS.filter(({ kind }) => kind !== 'changes') : STREAMS
-      // A copy may keep the rows of a brand that the key does not read.
-      const isServed = ({ kind, line }: Difference) =>
-        kind === 'structure' || served.brandIds.some((id) => line.includes(id))
-      const differences = compare(streams, served.texts, copied).filter(isServed)
-      const isUnnoticed = isRepair && verdicts.at(-1)?.kept === false && differences.length > 0
-      const obstacle = isUnnoticed ? 'The run before did not notice it.' : failure
+      const streams = event?.change ? STREAMS.filter(({ kind }) => kind !== 'changes') : STREAMS
+      // A copy that has the brands may keep the rows of others: a join with its brands leaves them out.
+      const counts = ({ kind, line }: Difference) =>
+        kind === 'structure' || !copied.has('brands') || brandIds.some((id) => line.includes(id))
+      const differences = compare(streams, texts, copied).filter(counts)
+      const obstacle = isFailing ? 'Runs fail that can succeed.' : undefined
       judge(promise, [...broken, ...describe(newDifferences(differences, known))], { obstacle, requests })
-      known = [...differences, ...known.filter((difference) => !isServed(difference))]
+      known = [...differences, ...known.filter((difference) => !counts(difference))]
     },
     /** Returns what the runs have shown. */
     verdicts: (): Verdict[] => {
@@ -155,7 +174,7 @@ export async function startSubject(
 function brokenBy(
   { most = Number.POSITIVE_INFINITY, stops }: Step,
   ended: Ended,
-  { requests }: Traffic,
+  requests: number,
 ): string[] {
   const broken: string[] = []
   if (requests > most) broken.push(`It sent ${requests} requests.`)
@@ -164,11 +183,16 @@ function brokenBy(
   return broken
 }
 
-/** Writes the first differences of each table, and how many there are. */
+/** Says of each table what it lacks, how many rows differ, and one of them. */
 function describe(differences: readonly Difference[]): string[] {
   return [...Map.groupBy(differences, ({ table }) => table)].flatMap(([table, own]) => {
-    const lines = own.slice(0, SHOWN).map(({ line }) => `${table}: ${line}`)
-    return own.length > SHOWN ? [...lines, `${table}: ${own.length} differences in all`] : lines
+    const structure = own.filter(({ kind }) => kind === 'structure').map(({ line }) => `${table}: ${line}`)
+    const rows = ['missing', 'too many'].flatMap((what) => {
+      const lines = own.filter(({ line }) => line.startsWith(`${what} {`)).map(({ line }) => line)
+      const example = lines[0]?.slice(what.length + 1, SHOWN_LENGTH)
+      return example === undefined ? [] : `${table}: ${lines.length} ${what}, such as ${example}`
+    })
+    return [...structure, ...rows]
   })
 }
 

@@ -1,14 +1,13 @@
 import fc from 'fast-check'
 import pg from 'pg'
-import { createCopy } from '../../connectors/certify/test/reference-loader.ts'
 import { logAll, refreshAll } from '../../drizzle/db/refresh.ts'
 import { verify } from '../../drizzle/db/verify.ts'
 import { differences } from '../fixtures/differences.ts'
 import { tableOf } from '../fixtures/schema.ts'
 import { inexact, METRICS } from '../sync/compare-copy.ts'
-import { storedGet } from '../sync/sql-client.ts'
+import { createCopy } from '../sync/sql-copy.ts'
 import { followCauses } from './causes.ts'
-import { brand, CHANGES, id, uuid } from './changes.ts'
+import { brand, CHANGES, id } from './changes.ts'
 
 /** One thing that happens; numbers choose rows and values, and each kind takes what it needs. */
 export type Step = { readonly kind: string; readonly n: readonly number[] }
@@ -116,22 +115,17 @@ export async function play(client: pg.Client, steps: readonly Step[]): Promise<u
   const causes = await followCauses(client)
 
   const rest = steps.values()
-  const get = storedGet(client, [uuid(1, 0), uuid(1, 1)])
-  const copy = createCopy()
+  const copy = createCopy(client)
   let reading = false
 
-  /** Brings the copy up to date, with a step of the history before every few of its requests. */
+  /** Brings the copy up to date, with a step of the history before every few of its statements. */
   async function read(every: number): Promise<void> {
     if (reading) return
     reading = true
-    let requests = 0
-    await copy.sync({
-      startDate: '0001-01-01',
-      get: async (path, query) => {
-        requests += 1
-        if (requests % every === 0) await proceed()
-        return get(path, query)
-      },
+    let statements = 0
+    await copy.sync(async () => {
+      statements += 1
+      if (statements % every === 0) await proceed()
     })
     reading = false
   }

@@ -1,100 +1,147 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { readStreams } from '../../../site/reference/streams.ts'
+import { readCodeBlocks } from '../../../test/fixtures/code-blocks.ts'
 import { certify, certifyAll } from '../certify.ts'
 import { runLoader } from '../command.ts'
 import { compare, plain, textsOf, unexpectedTypes } from '../compare.ts'
 import { copyReader } from '../copies.ts'
 import { life } from '../life.ts'
+import { wayOf } from '../proxy.ts'
 import { environment } from '../python-environment.ts'
 import { startService } from '../service.ts'
-import { type Mistake, referenceLoader } from './reference-loader.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'certify-test-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const FIRST = 'The first run loads every row of every page.'
-const UNCHANGED = 'A run without changes sends at most 6 requests and leaves the copy as it is.'
-const WHOLE = 'Days are replaced whole: late rows arrive, and rows that vanish go.'
-const RENAME = 'A rename arrives on all days.'
-const EMPTY = 'A day that has emptied is empty.'
-const BUDGET = 'Responses with 429 do not end a run.'
-const OUTAGE = 'Responses with 503, and connections that break, do not end a run.'
-const STOPPED = 'A run that a 404 stops ends with an exit code other than 0.'
-const RESUMED = 'The run after that loads what it did not.'
-const SHRUNK = 'A plan that shrinks leaves the days that it does not reach as they are.'
-const GROWN = 'A plan that reaches further back again completes the copy.'
-const MOVED =
-  'A plan that shrinks between two pages of a fetch leaves the days that it does not reach as they are.'
-const GROWN_LATER = 'A plan that reaches further back after that completes the copy.'
-const INACTIVE = 'A brand that is inactive while changes are listed is complete when it is active again.'
-const LIMITED = 'A key that loses a brand before changes are listed keeps the others complete.'
-const RETURNED = 'A brand that comes back after that is complete.'
-const ALTERED = 'Rows that arrive altered are noticed: they are requested again, or the run ends.'
-const REPLACED = 'The run after that replaces what arrived altered.'
-const REVOKED =
-  "A revoked key ends the run: exit code other than 0, the service's message, the copy as it was."
 const SUCCESS = 'Every run that can succeed ends with exit code 0.'
 const RETRY = 'No request is sent again before Retry-After allows it.'
 const AGENT = 'The User-Agent is its own, and the same for all requests.'
 const TYPES = 'Columns have the types of the fields.'
 const OF_RUNS = life('2026-11-24').map(({ promise }) => promise)
 
-/** Mistakes of loaders, the promises that they break, and those that this makes untestable. */
-const LOADERS: readonly (readonly [readonly Mistake[], readonly string[], readonly string[]])[] = [
-  [[], [], []],
-  [['loads nothing'], OF_RUNS, [RETRY, AGENT, TYPES]],
-  [['does not retry'], [BUDGET, OUTAGE, SUCCESS], [STOPPED, RETRY]],
-  // The plan that reaches further back makes the loader start again.
-  [
-    ['loads the first page only', 'compares no digest'],
-    [FIRST, RENAME, GROWN, MOVED, GROWN_LATER, RETURNED, ALTERED],
-    [REPLACED],
-  ],
-  [['loads everything each time', 'never deletes'], [UNCHANGED, WHOLE, RENAME, EMPTY, REPLACED], []],
-  [
-    ['loads once'],
-    [
-      ...[WHOLE, RENAME, EMPTY, BUDGET, OUTAGE, STOPPED, RESUMED, SHRUNK, GROWN, MOVED, GROWN_LATER],
-      ...[INACTIVE, LIMITED, RETURNED, ALTERED],
-    ],
-    [REPLACED],
-  ],
-  [
-    ['stores since first', 'has no User-Agent of its own'],
-    [RESUMED, MOVED, GROWN_LATER, ALTERED, AGENT],
-    [REPLACED],
-  ],
-  [['deletes what the plan does not reach', 'retries at once'], [SHRUNK, MOVED, RETRY], []],
-  [
-    ['ignores a plan that reaches further back', 'hides errors'],
-    [STOPPED, GROWN, GROWN_LATER, ALTERED, REVOKED],
-    [REPLACED],
-  ],
-  [['ignores a window that moves', 'compares no digest'], [MOVED, GROWN_LATER, ALTERED], [REPLACED]],
-  [['compares no digest of brands'], [INACTIVE, RETURNED], []],
-  [['lists no brand alone'], [RETURNED], []],
-]
+/** Finds the promises of runs that begin with these words. */
+const promises = (...words: readonly string[]): string[] =>
+  words.flatMap((word) => OF_RUNS.filter((promise) => promise.startsWith(word)))
 
-test('finds the promises that a mistake breaks or makes untestable, and no others', {
-  timeout: 300_000,
-}, async () => {
-  const loaders = LOADERS.map(([mistakes], index) => {
-    const path = join(folder, String(index))
-    return { command: referenceLoader(path, mistakes), copy: `jsonl:${path}` }
-  })
-  const found = (await certifyAll(loaders)).map((verdicts, index) => [
-    LOADERS[index]?.[0],
-    ...[false, null].map((wanted) =>
-      verdicts.flatMap(({ promise, kept }) => (kept === wanted ? [promise] : [])),
+const ALL = [...OF_RUNS, SUCCESS, RETRY, AGENT, TYPES]
+
+/** What a loader does wrong: parts of the program of docs/sync.md, and what stands in their place. */
+type Mistakes = Readonly<Record<string, string>>
+
+const OPEN = '    with db:\n        for day in days:'
+const STORE = `db.execute("DELETE FROM state")
+        db.execute("INSERT INTO state VALUES (?)", [pagination["nextCursor"]])`
+const CURSOR = '[cursor] ='
+const GET_DAYS = 'days, pagination = get("days", "data", "pagination", cursor=cursor)'
+const GET_BRANDS = '[brands] = get("brands", "data")'
+
+/** Loaders, the promises that they break, and those that this makes untestable. */
+const LOADERS: Readonly<Record<string, readonly [Mistakes, readonly string[], (readonly string[])?]>> = {
+  'of the page': [{}, []],
+  'does not retry': [
+    { 'range(10)': 'range(1)' },
+    [...promises('A run waits', 'A run outlasts'), SUCCESS],
+    [RETRY],
+  ],
+  'skips the delete': [
+    { 'if day["offset"] == 0:': 'if False:' },
+    OF_RUNS.filter(
+      (promise) => !promises('Every', 'A run without', 'Rows of a brand', 'A revoked').includes(promise),
     ),
-  ])
-  expect(found).toEqual(LOADERS)
+  ],
+  'deletes at each part, and has no User-Agent of its own': [
+    { 'if day["offset"] == 0:': 'if True:', ', "User-Agent": "acme-warehouse/1.0"': '' },
+    [...promises('A day in parts'), AGENT],
+  ],
+  'ignores hasMore': [
+    { 'while has_more:': 'for _ in range(1):' },
+    OF_RUNS.filter(
+      (promise) => !promises('A day that has emptied', 'Rows of', 'A revoked').includes(promise),
+    ),
+  ],
+  'stores the cursor before the rows': [
+    { [OPEN]: `    with db:\n        ${STORE}\n${OPEN}` },
+    promises('A damaged page'),
+  ],
+  'stores cursors at once, and the rows at the end': [
+    {
+      [OPEN]:
+        '    open("cursor", "w").write(pagination["nextCursor"])\n    if True:\n        for day in days:',
+      [CURSOR]: 'cursor = open("cursor").read() if os.path.exists("cursor") else ""\n    _ =',
+    },
+    promises('A rename', 'A damaged page'),
+  ],
+  'stores no cursor': [
+    { 'has_more = True\n': 'has_more = True\ndb.execute("DELETE FROM state")\n' },
+    promises('A run without'),
+  ],
+  'reads the brands once': [
+    { [GET_BRANDS]: `if db.execute("SELECT * FROM brands").fetchone():\n    sys.exit()\n${GET_BRANDS}` },
+    promises('Rows of'),
+  ],
+  'loads once': [
+    { [`    ${GET_DAYS}`]: `    if cursor:\n        break\n    ${GET_DAYS}` },
+    OF_RUNS.filter((promise) => !promises('A revoked').includes(promise)),
+  ],
+  'hides errors': [{ 'sys.exit(f"{path}: " + ': 'sys.exit(0 and ' }, promises('A 403', 'A revoked')],
+  'deletes what the plan does not reach, and retries at once': [
+    {
+      [GET_DAYS]: 'days, pagination, meta = get("days", "data", "pagination", "meta", cursor=cursor)',
+      [OPEN]: `    db.execute("DELETE FROM day_rows WHERE date < ?", [meta["fromDate"]])\n${OPEN}`,
+      'time.sleep(wait)': 'pass',
+    },
+    [...promises('A plan that shrinks'), RETRY],
+  ],
+}
+
+/** Writes the rows that count to `<table>.jsonl` when the program ends. */
+const WRITE = `import atexit, sqlite3
+
+@atexit.register
+def write():
+    db = sqlite3.connect("export.db")
+    for [endpoint] in db.execute("SELECT DISTINCT endpoint FROM day_rows").fetchall():
+        rows = db.execute("SELECT brand_id, row FROM metric_rows WHERE endpoint = ?", [endpoint])
+        with open(endpoint.replace("-", "_") + ".jsonl", "w") as file:
+            file.writelines(f'{{"brand_id": "{brand_id}", {row[1:]}\\n' for brand_id, row in rows)
+
+`
+
+test('finds the promises that a mistake breaks or makes untestable, and no others', async () => {
+  const [program = ''] = (await readCodeBlocks('sync.md'))('Python', 'python')
+  const lines: string[] = []
+  const loaders = Object.entries(LOADERS).map(async ([name, [mistakes]]) => {
+    const own = join(folder, name)
+    await mkdir(own)
+    const source = Object.entries(mistakes).reduce((source, [part, mistake]) => {
+      if (!source.includes(part)) throw new Error(`The program of docs/sync.md lacks ${part}`)
+      return source.replace(part, () => mistake)
+    }, program)
+    await writeFile(join(own, 'sync.py'), WRITE + source)
+    const report = (line: string) => lines.push(line)
+    return { command: 'python3 sync.py', copy: 'jsonl:.', folder: own, report }
+  })
+  const verdicts = await certifyAll(await Promise.all(loaders))
+  const found = Object.keys(LOADERS).map((name, index) => {
+    const judged = (wanted: boolean | null) =>
+      (verdicts[index] ?? []).flatMap(({ promise, kept }) => (kept === wanted ? [promise] : []))
+    return [name, judged(false), judged(null)]
+  })
+  expect(found).toEqual(
+    Object.entries(LOADERS).map(([name, [, broken, untestable = []]]) => [name, broken, untestable]),
+  )
+  expect(verdicts.map((judged) => judged.length)).toEqual(verdicts.map(() => ALL.length))
+  expect(lines).toContain('The loader follows /days.')
+})
+
+test('names the way that a loader follows', () => {
+  expect(wayOf(new Set(['brands', 'days']))).toBe('/days')
+  expect(wayOf(new Set(['brands', 'changes', 'visibility']))).toBe('/changes and pages of metrics')
 })
 
 /** What loaders and databases do to texts: the first three to names of brands, too. */
@@ -169,33 +216,6 @@ test('finds texts that a loader alters, and rows that it merges because their te
       .map(([form, isStored]) => `${place} ${isStored ? 'stored' : 'merged'} ${form}`)
   })
   expect(unnoticed).toEqual([])
-})
-
-test('the program of docs/sync.md keeps every promise', { timeout: 300_000 }, async () => {
-  const page = await readFile(new URL('../../../docs/sync.md', import.meta.url), 'utf8')
-  const [, program = ''] = /```python\n([\s\S]*?)```/.exec(page) ?? []
-  const own = join(folder, 'docs')
-  await mkdir(own)
-  await writeFile(join(own, 'sync.py'), program)
-  const verdicts = await certify({
-    command: async (environment) => {
-      const ended = await runLoader('python3 sync.py', environment, own)
-      const store = new DatabaseSync(join(own, 'export.db'))
-      const rowsOf = store.prepare('SELECT brand_id, row FROM metric_rows WHERE endpoint = ?')
-      for (const { name, endpoint } of readStreams().filter(({ kind }) => kind === 'metric')) {
-        const lines = rowsOf
-          .all(endpoint)
-          .map(({ brand_id, row }) => JSON.stringify({ brand_id, ...JSON.parse(String(row)) }))
-        await writeFile(join(own, `${name}.jsonl`), lines.join('\n'))
-      }
-      store.close()
-      return ended
-    },
-    copy: 'jsonl:.',
-    folder: own,
-  })
-  expect(verdicts.filter(({ kept }) => !kept)).toEqual([])
-  expect(verdicts.length).toBeGreaterThan(10)
 })
 
 test('names the place of a copy that it cannot read', async () => {
