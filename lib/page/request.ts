@@ -31,8 +31,7 @@ export const Parameters = z.object({
     .check(z.meta({ description: 'Only the days of this endpoint: the last segment of its path.' })),
   brandId: z.optional(z.guid().check(z.overwrite((id) => id.toLowerCase()))).check(
     z.meta({
-      description:
-        'The brand: an `id` from `/brands`. Without it, `/days` is of every brand.',
+      description: 'The brand: an `id` from `/brands`. Without it, `/days` is of every brand.',
     }),
   ),
   since: z

@@ -32,7 +32,8 @@ function facts({ parameters, primaryKey }: Endpoint): string {
 const typeName = ({ type, nullable }: Field): string => (nullable ? `${type} or null` : type)
 
 /** Writes an example response with each row, and each member after the rows, in one line. */
-export const compact = (example: string): string => example.replace(/\n( {5,}| {4}(?=[^ {])| {2}(?=\}))/g, ' ')
+export const compact = (example: string): string =>
+  example.replace(/\n( {5,}| {4}(?=[^ {])| {2}(?=\}))/g, ' ')
 
 /** Returns the first row of an example response, in one line. */
 const firstRow = (example: string): string => /^ {4}(\{.*\}),?$/m.exec(compact(example))?.[1] ?? ''

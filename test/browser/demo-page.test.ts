@@ -34,8 +34,9 @@ const demoKeys = [
 ]
 async function restate(): Promise<string[]> {
   await db.query(
-    `insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, causes, changed_at, batch)
-     select $1, 'visibility', $2::date, 0, '{}', '000000000000000', json_build_object('prompts', now), now, 1
+    `insert into daily.changes
+       (brand_id, endpoint, date, rows, totals, digest, bytes, causes, changed_at, first_changed_at, batch)
+     select $1, 'visibility', $2::date, 0, '{}', '000000000000000', 0, json_build_object('prompts', now), now, now, 1
      from to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as now`,
     [other, first],
   )

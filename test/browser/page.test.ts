@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { beforeAll, expect, inject } from 'vitest'
-import { isPaged } from '../../site/reference/endpoint.ts'
+import { isDays, isMetric, isPaged } from '../../site/reference/endpoint.ts'
 import { fillDaily } from '../fixtures/fill-daily.ts'
 import { database } from '../fixtures/rows.ts'
 import { browserTest } from '../fixtures/site/browser.ts'
@@ -18,12 +18,14 @@ let its: Tenant
 beforeAll(async () => {
   its = await tenant(db)
   const rows = { brandId: its.brandId, first: '2026-10-01' }
-  for (const { id } of reference.endpoints.filter(isPaged))
+  for (const { id } of reference.endpoints.filter(isMetric))
     await fillDaily(db, { ...rows, name: id, rows: 5, days: 5 })
   await fillDaily(db, { ...rows, name: 'citations', rows: 1500, days: 20, from: 6 })
   await db.query(
-    `insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, causes, changed_at, batch)
-     select brand_id, 'citations', date, count(*), '{}', '000000000000000', '{}', '2026-01-01T00:00:00.000001Z', 1
+    `insert into daily.changes
+       (brand_id, endpoint, date, rows, totals, digest, bytes, causes, changed_at, first_changed_at, batch)
+     select brand_id, 'citations', date, count(*), '{}', '000000000000000', 9000, '{}',
+       '2026-01-01T00:00:00.000001Z', '2026-01-01T00:00:00.000001Z', 1
      from daily.citations where brand_id = $1 group by brand_id, date`,
     [its.brandId],
   )
@@ -39,7 +41,9 @@ browserTest('sends a request to every endpoint, and fits every screen width', as
   await useKey(its.key)
   for (const endpoint of reference.endpoints) {
     const { id, fields } = endpoint
-    expect(await send(id, isPaged(endpoint) ? OCTOBER : {}), id).toMatch(/^200 /)
+    const { toDate, ...first } = OCTOBER
+    const query = isDays(endpoint) ? first : { ...first, toDate }
+    expect(await send(id, isPaged(endpoint) ? query : {}), id).toMatch(/^200 /)
     const rows = section(id)
       .locator('.response details')
       .filter({ hasText: /^(Rows|First 100 of)/ })
