@@ -51,7 +51,7 @@ const LOADERS: Readonly<Record<string, readonly [Mistakes, readonly string[], (r
   'skips the delete': [
     { 'if day["offset"] == 0:': 'if False:' },
     OF_RUNS.filter(
-      (promise) => !promises('Every', 'A run without', 'Rows of a brand', 'A revoked').includes(promise),
+      (promise) => !promises('Every', 'A run without', 'A revoked').includes(promise),
     ),
   ],
   'deletes at each part, and has no User-Agent of its own': [
@@ -61,12 +61,13 @@ const LOADERS: Readonly<Record<string, readonly [Mistakes, readonly string[], (r
   'ignores hasMore': [
     { 'while has_more:': 'for _ in range(1):' },
     OF_RUNS.filter(
-      (promise) => !promises('A day that has emptied', 'Rows of', 'A revoked').includes(promise),
+      (promise) =>
+        !promises('A day that has emptied', 'Rows of a brand that left', 'A revoked').includes(promise),
     ),
   ],
-  'stores the cursor before the rows': [
-    { [OPEN]: `    with db:\n        ${STORE}\n${OPEN}` },
-    promises('A damaged page'),
+  'stores the cursor before the rows, and hides errors': [
+    { [OPEN]: `    with db:\n        ${STORE}\n${OPEN}`, 'sys.exit(f"{path}: " + ': 'sys.exit(0 and ' },
+    promises('A 403', 'A damaged page', 'A revoked'),
   ],
   'stores cursors at once, and the rows at the end': [
     {
@@ -76,19 +77,13 @@ const LOADERS: Readonly<Record<string, readonly [Mistakes, readonly string[], (r
     },
     promises('A rename', 'A damaged page'),
   ],
-  'stores no cursor': [
-    { 'has_more = True\n': 'has_more = True\ndb.execute("DELETE FROM state")\n' },
-    promises('A run without'),
+  'stores no cursor, and reads the brands once': [
+    {
+      'has_more = True\n': 'has_more = True\ndb.execute("DELETE FROM state")\n',
+      [GET_BRANDS]: `if db.execute("SELECT * FROM brands").fetchone():\n    sys.exit()\n${GET_BRANDS}`,
+    },
+    promises('A run without', 'Rows of'),
   ],
-  'reads the brands once': [
-    { [GET_BRANDS]: `if db.execute("SELECT * FROM brands").fetchone():\n    sys.exit()\n${GET_BRANDS}` },
-    promises('Rows of'),
-  ],
-  'loads once': [
-    { [`    ${GET_DAYS}`]: `    if cursor:\n        break\n    ${GET_DAYS}` },
-    OF_RUNS.filter((promise) => !promises('A revoked').includes(promise)),
-  ],
-  'hides errors': [{ 'sys.exit(f"{path}: " + ': 'sys.exit(0 and ' }, promises('A 403', 'A revoked')],
   'deletes what the plan does not reach, and retries at once': [
     {
       [GET_DAYS]: 'days, pagination, meta = get("days", "data", "pagination", "meta", cursor=cursor)',
