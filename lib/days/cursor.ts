@@ -61,7 +61,9 @@ const CHECKSUM_BYTES = 8
 
 /** Returns a cursor: letters, digits, `-` and `_`, of which the first is a letter. */
 export async function writeCursor(position: Position, binding: DaysBinding): Promise<string> {
-  const payload = new TextEncoder().encode(JSON.stringify([FORMAT, ...Object.values({ ...START, ...position })]))
+  const payload = new TextEncoder().encode(
+    JSON.stringify([FORMAT, ...Object.values({ ...START, ...position })]),
+  )
   return encode(new Uint8Array([...(await checksum(payload, binding)), ...payload]))
 }
 
@@ -77,7 +79,8 @@ export async function readCursor(cursor: string, binding: DaysBinding): Promise<
   return { ...START, ...Object.fromEntries(NAMES.map((name, index) => [name, String(values[index])])) }
 }
 
-const encode = (bytes: Uint8Array<ArrayBuffer>): string => `d${encodeBase64Url(bytes.buffer).replaceAll('=', '')}`
+const encode = (bytes: Uint8Array<ArrayBuffer>): string =>
+  `d${encodeBase64Url(bytes.buffer).replaceAll('=', '')}`
 
 /** Base64 can spell some bytes in several ways; only the spelling that was sent is accepted. */
 function decode(cursor: string): Uint8Array | null {
@@ -89,7 +92,10 @@ function decode(cursor: string): Uint8Array | null {
   }
 }
 
-async function checksum(payload: Uint8Array, { endpoint, brandId, fromDate }: DaysBinding): Promise<Uint8Array> {
+async function checksum(
+  payload: Uint8Array,
+  { endpoint, brandId, fromDate }: DaysBinding,
+): Promise<Uint8Array> {
   const text = JSON.stringify([endpoint, brandId, fromDate, ...payload])
   return (await sha256Bytes(text)).subarray(0, CHECKSUM_BYTES)
 }

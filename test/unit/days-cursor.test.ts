@@ -32,7 +32,9 @@ describe('a cursor of /days', () => {
 
   test('starts with a letter and needs no escaping in a URL', async () => {
     for (let length = 0; length < 30; length += 1)
-      expect(await writeCursor({ ...POSITION, key: '?'.repeat(length) }, BINDING)).toMatch(/^[A-Za-z][A-Za-z0-9_-]+$/)
+      expect(await writeCursor({ ...POSITION, key: '?'.repeat(length) }, BINDING)).toMatch(
+        /^[A-Za-z][A-Za-z0-9_-]+$/,
+      )
   })
 
   test('is valid only with its endpoint, brand and first day, which a request need not have', async () => {
@@ -54,7 +56,10 @@ describe('a cursor of /days', () => {
     const last = cursor.length - 1
     const others = [...ALPHABET].filter((character) => character !== cursor[last])
     const altered = [
-      ...Array.from(cursor, (character, at) => cursor.slice(0, at) + (character === 'A' ? 'B' : 'A') + cursor.slice(at + 1)),
+      ...Array.from(
+        cursor,
+        (character, at) => cursor.slice(0, at) + (character === 'A' ? 'B' : 'A') + cursor.slice(at + 1),
+      ),
       ...Array.from(cursor, (_, at) => cursor.slice(0, at) + cursor.slice(at + 1)),
       ...others.map((character) => cursor.slice(0, last) + character),
       ...['A', 'AA', 'AAA', '=', ' '].map((added) => cursor + added),
@@ -63,7 +68,16 @@ describe('a cursor of /days', () => {
   })
 
   test.each([
-    '', 'd', 'dA', 'dAA', 'dAAAAA', 'd_', `d${'A'.repeat(41)}`, 'c0000', 'd%', 'dä',
+    '',
+    'd',
+    'dA',
+    'dAA',
+    'dAAAAA',
+    'd_',
+    `d${'A'.repeat(41)}`,
+    'c0000',
+    'd%',
+    'dä',
   ])('is invalid when it is %j', async (cursor) => {
     expect(await readCursor(cursor, {})).toBeNull()
   })
@@ -73,7 +87,10 @@ describe('a cursor of /days', () => {
     const [, ...values] = JSON.parse(bytes.subarray(8).toString())
     const payload = Buffer.from(JSON.stringify([0, ...values]))
     const { endpoint, brandId, fromDate } = BINDING
-    const checksum = (await sha256Bytes(JSON.stringify([endpoint, brandId, fromDate, ...payload]))).subarray(0, 8)
+    const checksum = (await sha256Bytes(JSON.stringify([endpoint, brandId, fromDate, ...payload]))).subarray(
+      0,
+      8,
+    )
     const outdated = `d${Buffer.concat([checksum, payload]).toString('base64url')}`
     expect(await readCursor(outdated, BINDING)).toEqual(START)
   })
