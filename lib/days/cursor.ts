@@ -23,12 +23,12 @@ export type Position = {
   readonly until: string
   readonly reach: string
   readonly began: string
-  /** The last day that was sent, or the last one before a day of which only a part was sent. */
+  /** The last day that was sent. */
   readonly brand: string
   readonly changed_at: string
   readonly endpoint: string
   readonly date: string
-  /** The rows that were sent of a part, and the key of the last one as a JSON array. */
+  /** Of a day of which only a part was sent: the number of the rows sent, and the key of the last one as a JSON array. */
   readonly offset: string
   readonly key: string
 }

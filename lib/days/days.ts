@@ -166,8 +166,8 @@ function nextPosition({ row, position, page: { data, last }, now }: Step): { nex
   const reader = { ...START, organization: row.organization_id, list: required(row.list) }
   const isPart = last !== null && last.sent < last.of
   if (last !== null && (isPart || toCount(row.listed) > data.length)) {
-    const { sent, of: _, date, ...day } = last
-    const part = isPart ? { date: dayBefore(date), offset: String(sent), key: required(row.last_key) } : { date }
+    const { sent, of: _, ...day } = last
+    const part = isPart && { offset: String(sent), key: required(row.last_key) }
     const { since, had } = run
     return { next: { ...reader, since, had, until, reach, began, ...day, ...part }, hasMore: true }
   }
@@ -176,5 +176,5 @@ function nextPosition({ row, position, page: { data, last }, now }: Step): { nex
   return { next: { ...reader, since: until, had: reach }, hasMore: isOld || first < dayBefore(reach) }
 }
 
-/** The day before another. The cursor of a part points there, so that its day is listed again. */
+/** The day before another. */
 const dayBefore = (date: string): string => dayOf(new Date(Date.parse(date) - 86_400_000))

@@ -105,7 +105,8 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
           and (changed_at, endpoint, date) > (
             case when readable.id = reader.brand then ${at('changed_at')} when widens then '' else since end,
             case when readable.id = reader.brand then ${at('endpoint')} when widens then '' else ${AFTER_ENDPOINTS} end,
-            case when readable.id = reader.brand then ${at('date')} when widens then '-infinity' else 'infinity' end::date)
+            case when readable.id = reader.brand then ${at('date')}::date - least(${at('offset')}::int, 1)
+              when widens then '-infinity' else 'infinity' end)
           and (changed_at > since or date < had_from)
         order by changed_at, endpoint, date
         limit ${most} + 1
@@ -126,7 +127,7 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
         select listed.*, since, had_from, rows as row_count, row_number() over so_far as place,
           sum(rows) over so_far as rows_so_far, sum(bytes) over so_far as bytes_so_far,
           case when brand_id = reader.brand and changed_at = ${at('changed_at')} and endpoint = ${at('endpoint')}
-            and date = ${at('date')}::date + 1 then ${at('offset')}::int else 0 end as "offset"
+            and date = ${at('date')}::date then ${at('offset')}::int else 0 end as "offset"
         from listed cross join reader
         window so_far as (order by brand_id, changed_at, endpoint, date rows unbounded preceding)
       ) as listed

@@ -288,19 +288,19 @@ describe('a copy is exact after', () => {
   })
 
   describe('a day of several parts', () => {
-    const grow = (brand: string, rows: number) =>
+    const grow = (brand: string, rows: number, day = '2026-09-25') =>
       send(
         `insert into citations (answer_id, url, owned, recorded_at)
          select (select answers.id from answers join prompts on prompts.id = prompt_id where brand_id = '${brand}' order by 1 limit 1),
-           'https://part.example/${'x'.repeat(200)}/' || n, false, '2026-09-25T10:00Z' from generate_series(1, ${rows}) as n`,
+           'https://part.example/${'x'.repeat(200)}/' || n, false, '${day}T10:00Z' from generate_series(1, ${rows}) as n`,
       )
 
-    const isPart = ({ endpoint, date }: Day) => endpoint === 'citations' && date === '2026-09-25'
+    const isPart = ({ endpoint, date }: Day, day = '2026-09-25') => endpoint === 'citations' && date === day
 
-    test('has all its rows once', async () => {
-      await grow(SECOND, 20)
+    test.each(['2026-09-25', '0001-01-01', '9999-12-31'])('has all its rows once, on %s', async (date) => {
+      await grow(SECOND, 20, date)
       await refresh()
-      const parts = (await run(copy)).filter(isPart)
+      const parts = (await run(copy)).filter((day) => isPart(day, date))
       expect(parts.length).toBeGreaterThan(2)
       let rows = 0
       for (const part of parts) {
@@ -329,7 +329,7 @@ describe('a copy is exact after', () => {
       }
       await send(change)
       await refresh()
-      const later = (await run(copy)).filter(isPart)
+      const later = (await run(copy)).filter((day) => isPart(day))
       expect(later[0]?.offset).toBe(0)
       await expectExact()
     })

@@ -55,7 +55,7 @@ const KEY = `svc_live_${'ab'.repeat(32)}`
 const PATH = 'http://localhost/api/export/v1/days'
 
 /** Small pages, so that most days of several rows come in parts. */
-const SIZE = { rows: 7, bytes: 1500 }
+const SIZE = { rows: 7, bytes: 600 }
 
 const START = new Date('2026-11-28T12:00:00Z')
 
