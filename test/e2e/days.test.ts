@@ -40,8 +40,12 @@ async function read(key: string | undefined, query: Query | string = {}, method 
   const headers = { 'User-Agent': randomUUID(), ...(key !== undefined && { 'X-API-Key': key }) }
   const response = await fetch(`${service.url}/api/export/v1/days?${search}`, { method, headers })
   const text = await response.text()
-  const body: { data: Day[]; pagination: { hasMore: boolean; nextCursor: string }; meta: object; error: string } =
-    text === '' ? undefined : JSON.parse(text)
+  const body: {
+    data: Day[]
+    pagination: { hasMore: boolean; nextCursor: string }
+    meta: object
+    error: string
+  } = text === '' ? undefined : JSON.parse(text)
   return { status: response.status, headers: response.headers, text, ...body }
 }
 
@@ -61,7 +65,8 @@ async function run(key: string, query: Query = {}) {
 const keysOf = (days: readonly Day[]) => days.map(({ endpoint, date }) => `${endpoint} ${date}`)
 
 /** Lists all days of stored rows that a test wrote. */
-const relist = (brandId: string, metric = 'citations') => db.query('select daily.relist($1, $2)', [metric, brandId])
+const relist = (brandId: string, metric = 'citations') =>
+  db.query('select daily.relist($1, $2)', [metric, brandId])
 
 /** A URL of `length` characters in each of a day's rows of citations. */
 const fillCitations = (brandId: string, day: string, rows: number, length: number) =>
@@ -130,7 +135,9 @@ describe('a page', () => {
     expect(meta).toEqual({ brandId: its.brandId, fromDate: '2026-10-02T00:00:00.000Z', plan: 'enterprise' })
     const since = all[5]?.changed_at ?? ''
     const later = all.filter(({ changed_at }) => changed_at > since)
-    expect((await read(its.key, { since })).data.map(({ date }) => date)).toEqual(later.map(({ date }) => date))
+    expect((await read(its.key, { since })).data.map(({ date }) => date)).toEqual(
+      later.map(({ date }) => date),
+    )
   })
 
   test('has the brands of the key in the order of their ids', async () => {
@@ -219,9 +226,14 @@ test('fromDate is clamped to the plan, and no earlier day is sent', async () => 
 })
 
 describe('X-Data-As-Of', () => {
-  const asOf = async (key: string, query: Query = {}) => (await read(key, query)).headers.get('X-Data-As-Of') ?? ''
+  const asOf = async (key: string, query: Query = {}) =>
+    (await read(key, query)).headers.get('X-Data-As-Of') ?? ''
   const now = async (): Promise<string> =>
-    (await db.query(`select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`)).rows[0].now
+    (
+      await db.query(
+        `select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as now`,
+      )
+    ).rows[0].now
 
   test('is the earliest of the brands of the key', async () => {
     const its = await answeredDays(db, { first: '2026-10-01', days: 1 })
@@ -257,9 +269,19 @@ describe('X-Data-As-Of', () => {
 describe('many rows', () => {
   test('a page has at most 1,000 documents, and a Link to the next one', async () => {
     const its = await scene(db)
-    await fillDaily(db, { name: 'sentiment', brandId: its.brandId, rows: 1500, first: '2020-01-01', days: 1500 })
+    await fillDaily(db, {
+      name: 'sentiment',
+      brandId: its.brandId,
+      rows: 1500,
+      first: '2020-01-01',
+      days: 1500,
+    })
     await relist(its.brandId, 'sentiment')
-    const first = await read(its.key, { endpoint: 'sentiment', since: '2020-01-01T00:00:00Z', fromDate: '2019-01-01' })
+    const first = await read(its.key, {
+      endpoint: 'sentiment',
+      since: '2020-01-01T00:00:00Z',
+      fromDate: '2019-01-01',
+    })
     expect([first.data.length, first.pagination.hasMore]).toEqual([1000, true])
     const link = /^<(.+)>; rel="next"$/.exec(first.headers.get('Link') ?? '')?.[1] ?? ''
     const { pathname, searchParams } = new URL(link)
@@ -270,13 +292,22 @@ describe('many rows', () => {
       'fromDate',
     ])
     const second = await read(its.key, link.slice(link.indexOf('?') + 1))
-    expect([second.data.length, second.pagination.hasMore, second.headers.get('Link')]).toEqual([500, false, null])
+    expect([second.data.length, second.pagination.hasMore, second.headers.get('Link')]).toEqual([
+      500,
+      false,
+      null,
+    ])
     expect(new Set([...first.data, ...second.data].map(({ date }) => date)).size).toBe(1500)
   })
 
   test('a page has whole days of at most 1,000 rows together, and a day of more when it is below 4 MB', async () => {
     const its = await scene(db)
-    for (const [day, rows] of Object.entries({ '2026-10-01': 600, '2026-10-02': 400, '2026-10-03': 1, '2026-10-04': 1500 }))
+    for (const [day, rows] of Object.entries({
+      '2026-10-01': 600,
+      '2026-10-02': 400,
+      '2026-10-03': 1,
+      '2026-10-04': 1500,
+    }))
       await fillCitations(its.brandId, day, rows, 100)
     await relist(its.brandId)
     const pages: (readonly [string, number, number])[][] = []
@@ -348,7 +379,15 @@ describe('errors', () => {
     'endpoint=citations&endpoint=visibility',
     'brandId=no-uuid',
     'fromDate=2026-02-30',
-    ...['offset=1', 'page=2', 'limit=10', 'next=x', 'until=2026-10-01', 'date=2026-10-01', 'startDate=2026-10-01'],
+    ...[
+      'offset=1',
+      'page=2',
+      'limit=10',
+      'next=x',
+      'until=2026-10-01',
+      'date=2026-10-01',
+      'startDate=2026-10-01',
+    ],
     ...['brand=x', 'updatedSince=2026-10-01', 'before=x'],
   ])('400 to %s', async (query) => {
     const { key } = await tenant(db)

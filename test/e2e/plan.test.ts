@@ -97,7 +97,9 @@ test('/days reads an index entry of each brand, and rows in proportion to a page
       const blocks = reads.reduce((sum, node) => sum + blocksOf(node), 0)
       expect(blocks).toBeLessThanOrEqual(index === 0 ? 5 * BRANDS : 20 * 1001)
       // The brands of an application without an index on them are sorted; the days of all brands never are.
-      const sorted = nodes.filter((node) => node['Node Type'] === 'Sort').map((node) => Number(node['Actual Rows']))
+      const sorted = nodes
+        .filter((node) => node['Node Type'] === 'Sort')
+        .map((node) => Number(node['Actual Rows']))
       expect(Math.max(0, ...sorted)).toBeLessThanOrEqual(1001)
     }
 })

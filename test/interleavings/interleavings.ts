@@ -47,7 +47,9 @@ const toggleBrand: Change = (a) => `update brands set active = not active where 
 
 /** These move rows between brands and days, which meets most other changes. */
 const FREQUENT = [
-  ...[CHANGES.moveAnswer, CHANGES.askAnswer, CHANGES.movePrompt, CHANGES.addCitation].flatMap((change) => change ?? []),
+  ...[CHANGES.moveAnswer, CHANGES.askAnswer, CHANGES.movePrompt, CHANGES.addCitation].flatMap(
+    (change) => change ?? [],
+  ),
   toggleBrand,
 ]
 

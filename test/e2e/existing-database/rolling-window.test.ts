@@ -149,8 +149,11 @@ test('rows dated outside of the calendar are ignored and delay nothing', async (
 /** The dates of the documents of /days after a cursor, and the next cursor. */
 async function daysAfter(cursor: string) {
   const headers = { 'X-API-Key': its.key }
-  const response = await fetch(`${service.url}/api/export/v1/days?endpoint=visibility&cursor=${cursor}`, { headers })
-  const { data, pagination }: { data: { date: string }[]; pagination: { nextCursor: string } } = await response.json()
+  const response = await fetch(`${service.url}/api/export/v1/days?endpoint=visibility&cursor=${cursor}`, {
+    headers,
+  })
+  const { data, pagination }: { data: { date: string }[]; pagination: { nextCursor: string } } =
+    await response.json()
   return { dates: data.map(({ date }) => date), cursor: pagination.nextCursor }
 }
 
@@ -162,7 +165,8 @@ test('a brand that was inactive in a pass comes whole after the pass in which it
   await logAll(db)
   await refreshOn('2026-10-23')
   const { cursor } = await daysAfter('')
-  const setActive = (active: boolean) => db.query('update brands set active = $2 where id = $1', [its.brandId, active])
+  const setActive = (active: boolean) =>
+    db.query('update brands set active = $2 where id = $1', [its.brandId, active])
   await setActive(false)
   await refreshOn('2026-10-23')
   expect((await daysAfter(cursor)).dates).toEqual([])
