@@ -92,7 +92,9 @@ const responses = (databaseUrl: string, { key, brandId }: Scene): Promise<string
       const text = await response.text()
       // The time itself is another after each refresh.
       const asOf = response.headers.get('X-Data-As-Of')?.replace(/\d/g, '0')
-      received.push(`${path}?${search} ${response.status} ${asOf} ${text}`)
+      const line = `${path}?${search} ${response.status} ${asOf} ${text}`
+      // The cursor of a run of days has the time at which it began.
+      received.push(line.replaceAll(/\bd[\w-]{100,}/g, 'a cursor'))
       return text
     }
     for (const { path } of endpoints) {
