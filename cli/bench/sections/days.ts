@@ -13,7 +13,7 @@ const BRANDS = [1, 500, 5000]
 const COLUMNS = ['', 'requests', 'days', 'CPU, ms', 'days', 'bytes', 'days', 'Worker, ms', 'days']
 
 /** Edits of the first so many brands, of which the first is the large one, on one day of so many. */
-const EDITS = { '155 days, 5 brands': [5, 12], '286 days, 22 brands': [22, 28], '61 days, 1 brand': [1, 6] }
+const EDITS = { '31 days, 5 brands': [5, 12], '14 days, 22 brands': [22, 28], '61 days, 1 brand': [1, 6] }
 
 /** What days cost compared with pages, and how many requests a copy takes. */
 export const section: Section = async (setting) => {
