@@ -50,9 +50,7 @@ const LOADERS: Readonly<Record<string, readonly [Mistakes, readonly string[], (r
   ],
   'skips the delete': [
     { 'if day["offset"] == 0:': 'if False:' },
-    OF_RUNS.filter(
-      (promise) => !promises('Every', 'A run without', 'A revoked').includes(promise),
-    ),
+    OF_RUNS.filter((promise) => !promises('Every', 'A run without', 'A revoked').includes(promise)),
   ],
   'deletes at each part, and has no User-Agent of its own': [
     { 'if day["offset"] == 0:': 'if True:', ', "User-Agent": "acme-warehouse/1.0"': '' },
