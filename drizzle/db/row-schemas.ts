@@ -9,12 +9,15 @@ export type RowSchema = {
   readonly totals: readonly string[]
 }
 
-/** Stages the schemas of rows for {@link activateRowSchemas}. Those of a new metric, which no Worker sends yet, are active. */
+/**
+ * Stages the schemas of rows for {@link activateRowSchemas}. Those of a new metric, which no Worker sends yet, are active, and its
+ * days are listed again with those of others.
+ */
 export async function stageRowSchemas(client: ClientBase, schemas: readonly RowSchema[]): Promise<void> {
   // The sums of a day without rows have the form of others: those of decimals have four decimals.
   await client.query(
-    `insert into daily.row_schemas (metric, endpoint, fields, totals, staged_fields, staged_totals)
-     select metric, endpoint, fields, sums, fields, sums
+    `insert into daily.row_schemas (metric, endpoint, fields, totals, staged_fields, staged_totals, listed)
+     select metric, endpoint, fields, sums, fields, sums, false
      from jsonb_to_recordset($1) as given (metric text, endpoint text, fields text[], totals text[])
      cross join lateral (
        select format(

@@ -28,7 +28,7 @@ export const START = {
 
 export type Position = Readonly<typeof START>
 
-/** Counts the formats of cursors. A reader with a cursor of another format starts again. */
+/** Counts the formats of cursors, all of which begin with the organization. A reader with one of another format starts again. */
 const FORMAT = '1'
 
 const PREFIX = 'd'
@@ -48,6 +48,6 @@ export const writeCursor = (position: Position, binding: Binding): Promise<strin
 export async function readCursor(cursor: string, binding: Binding): Promise<Position | null> {
   const [format, ...values] = (await verify(cursor, bindingOf(binding), [SECRET], PREFIX)) ?? []
   if (format === undefined) return null
-  if (format !== FORMAT) return START
+  if (format !== FORMAT) return { ...START, organization: String(values[0]) }
   return { ...START, ...Object.fromEntries(Object.keys(START).map((name, index) => [name, values[index]])) }
 }

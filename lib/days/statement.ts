@@ -77,6 +77,8 @@ const LEAST: Readonly<Record<string, string>> = {
 export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size: Size): PreparedStatement {
   const most = sql.raw(String(size.rows))
   const bytes = sql.raw(String(size.bytes))
+  // The database has days of further metrics until their Workers are deployed, and lists them afterwards.
+  const endpoints = list(metrics.map(({ endpoint }) => sql.raw(`'${endpoint}'`)))
   const statement = sql`
     with access as materialized (${activeKey}),
     run as materialized (
@@ -124,7 +126,7 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
           cross join lateral (
             select endpoint, date, changed_at, first_changed_at, causes, digest, rows, bytes from daily.changes
             where changes.brand_id = readable.id and date >= reader.first
-              and (${at('only_endpoint')} is null or endpoint = ${at('only_endpoint')})
+              and endpoint in (${endpoints}) and (${at('only_endpoint')} is null or endpoint = ${at('only_endpoint')})
               and (changed_at, endpoint, date) > (
                 case when readable.id = reader.brand then ${at('changed_at')} when widens then '' else since end,
                 case when readable.id = reader.brand then ${at('endpoint')} when widens then '' else ${AFTER_ENDPOINTS} end,
