@@ -25,10 +25,10 @@ type Fill = {
 /** Lists days of a brand as changed, some at each `changed_at` that follows the first ones, which are the same for all. */
 const fill = ({ brandId, rows, rowsPerChange, skip = 0 }: Fill) =>
   db.query(
-    `insert into daily.changes
+    `insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, causes, changed_at, batch, bytes, first_changed_at)
      select $1, (array['citations', 'citation-share', 'visibility'])[1 + number % 3], date '2026-01-01' + number / 3, 1,
        '{"citations": 1}', '000000000000000', '{}',
-       to_char(timestamp '2026-11-01' + (number / $3::int + $4::int) * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 1
+       to_char(timestamp '2026-11-01' + (number / $3::int + $4::int) * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 1, 1, ''
      from generate_series(0, $2::int - 1) as number`,
     [brandId, rows, rowsPerChange, skip],
   )

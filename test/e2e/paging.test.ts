@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import { type CursorBinding, type CursorPosition, signCursor } from '../../lib/page/cursor.ts'
-import { resolveWindow } from '../../lib/statement/window.ts'
 import { PAGE_BYTES } from '../../lib/rows/size.ts'
+import { resolveWindow } from '../../lib/statement/window.ts'
 import { type Answer, call, pull, type Row } from '../fixtures/call.ts'
 import { clearOfMidnight, daysAgo } from '../fixtures/clock.ts'
 import { findEndpoints, hasRowsOfBrand } from '../fixtures/endpoints.ts'

@@ -58,7 +58,7 @@ export function endpoint<Sent, Row, Window extends Query>(
     do {
       const query = { ...window, cursor }
       const { headers, body } = await send<Body<Sent>>({ path, query, signal, isComplete })
-      const { nextCursor } = body.pagination
+      const nextCursor = body.pagination.hasMore === false ? null : body.pagination.nextCursor
       empty = body.data.length > 0 ? 0 : empty + 1
       count += 1
       if (empty === MOST_EMPTY || (nextCursor !== null && (nextCursor === cursor || count === MOST_PAGES)))
