@@ -1,4 +1,3 @@
-import { accessErrorsFirst } from '../access/access.ts'
 import { outerLimit } from '../limits/outer-limit.ts'
 import { type RateLimitOptions, rateLimit } from '../limits/rate-limit.ts'
 import type { App, Middleware, RequestContext } from '../request/context.ts'
@@ -38,20 +37,6 @@ export function endpoint({ path, rateLimit, handler }: Endpoint): App {
   app.all(route, async (context) => send(context, await handler(context).catch(throwError)))
   return app
 }
-
-export type DataEndpoint<Request> = {
-  readonly path: string
-  /** Reads the parameters; throws 400. */
-  readonly parse: (context: RequestContext) => Request | Promise<Request>
-  readonly handler: (context: RequestContext, request: Request) => Promise<Result>
-}
-
-/** Returns the app of an endpoint that needs a key. Wrong parameters are an error of those whose key and plan are right. */
-export const dataEndpoint = <Request>({ path, parse, handler }: DataEndpoint<Request>): App =>
-  endpoint({
-    path,
-    handler: async (context) => handler(context, await accessErrorsFirst(context, () => parse(context))),
-  })
 
 /** Parses the bindings and takes the time. */
 export const prepareContext: Middleware = (context, next) => {

@@ -3,7 +3,6 @@ import type * as z from 'zod/mini'
 import { requireKeyHash } from '../access/access.ts'
 import type { Plan } from '../access/plans.ts'
 import type { Result } from '../http/app.ts'
-import { dataEndpoint } from '../http/endpoint.ts'
 import type { RequestContext } from '../request/context.ts'
 import { fieldsOf } from '../rows/schema.ts'
 import type { Format } from '../rows/write.ts'
@@ -16,7 +15,7 @@ import {
 } from '../statement/page-statement.ts'
 import { type RequestedWindow, resolveWindow } from '../statement/window.ts'
 import type { DocumentedWorker, StoredOperation } from './operation.ts'
-import { type PageRequest, readPageRequest } from './request.ts'
+import { dataEndpoint, type PageRequest, readPageRequest } from './request.ts'
 
 export type Paged<Shape extends z.core.$ZodShape, Rows extends PgTable> = StoredOperation<Shape, Rows> & {
   /** Columns that order and identify a brand's rows, ascending. */

@@ -1,4 +1,8 @@
 import * as z from 'zod/mini'
+import { accessErrorsFirst } from '../access/access.ts'
+import type { Result } from '../http/app.ts'
+import { endpoint } from '../http/endpoint.ts'
+import type { App, RequestContext } from '../request/context.ts'
 import type { Env } from '../request/env.ts'
 import { PARAMETER_ERRORS, parameterError } from '../request/errors.ts'
 import { secretsOf } from '../request/hash.ts'
@@ -157,3 +161,17 @@ export async function readPageRequest(
   if (position === null) throw parameterError(PARAMETER_ERRORS.cursor)
   return { parameters, requested, position }
 }
+
+export type DataEndpoint<Request> = {
+  readonly path: string
+  /** Reads the parameters; throws 400. */
+  readonly parse: (context: RequestContext) => Request | Promise<Request>
+  readonly handler: (context: RequestContext, request: Request) => Promise<Result>
+}
+
+/** Returns the app of an endpoint that needs a key. Wrong parameters are an error of those whose key and plan are right. */
+export const dataEndpoint = <Request>({ path, parse, handler }: DataEndpoint<Request>): App =>
+  endpoint({
+    path,
+    handler: async (context) => handler(context, await accessErrorsFirst(context, () => parse(context))),
+  })

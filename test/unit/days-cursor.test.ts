@@ -54,9 +54,11 @@ describe('a cursor of /days', () => {
   test('starts again when it has an outdated format', async () => {
     const values = ['0', ...Object.values(POSITION)]
     const { endpoint, brandId, fromDate } = BINDING
-    expect(await readCursor(await sign(values, [endpoint, brandId, fromDate], 'days', 'd'), BINDING)).toEqual({
-      ...START,
-      organization: POSITION.organization,
-    })
+    expect(await readCursor(await sign(values, [endpoint, brandId, fromDate], 'days', 'd'), BINDING)).toEqual(
+      {
+        ...START,
+        organization: POSITION.organization,
+      },
+    )
   })
 })
