@@ -29,6 +29,7 @@ const MEANINGS: Readonly<Record<string, readonly string[]>> = {
     ...words('lastsync lastrun synctoken delta deltatoken watermark checkpoint'),
     ...pairs('updated modified changed', 'at on date time since after from min gte gt'),
   ],
+  endpoint: words('endpoint metric stream table resource'),
   brandId: [
     ...words('brand id uuid guid brandideq brandidin'),
     ...pairs('brand', 'id name key code slug uuid guid ref url domain eq in'),
@@ -84,7 +85,7 @@ function messageOf(meaning: string, kind: Operation['kind']): string {
 
 /**
  * Throws 400 for a name, besides the endpoint's own `names`, that means a brand, a day, a position, a size or a format:
- * ignored, it would return other data than the client expects. The brands have a format only.
+ * ignored, it would return other data than the client expects. The brands have a format only, and the days alone an endpoint.
  */
 export function rejectMisnamed(
   query: URLSearchParams,
@@ -94,6 +95,7 @@ export function rejectMisnamed(
     if (names.includes(name)) continue
     const meaning = meaningOf(name)
     if (meaning === undefined || (kind === 'brands' && meaning !== 'format')) continue
+    if (meaning === 'endpoint' && kind !== 'days') continue
     throw parameterError(messageOf(meaning, kind))
   }
 }

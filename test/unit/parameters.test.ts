@@ -212,6 +212,21 @@ test('names that mean since are misnamed on the changes, and lead from a metric 
   expect(errorOf(`brandId=${ID}&since=2026-10-01T00:00:00Z`, 'metric')).toBe(`400 ${sinceOfMetric}`)
 })
 
+test('the days alone take an endpoint, and no end', () => {
+  for (const name of ['Endpoint', 'end_point', 'endpoints', 'metric']) {
+    expect(
+      thrownBy(() => parseParameters(new URLSearchParams([[name, 'citations']]), 'days')),
+      name,
+    ).toBe(`400 ${misnamed('endpoint')}`)
+    expect(parse({ [name]: 'citations' })).toEqual({ brandId: ID })
+  }
+  for (const name of ['toDate', 'until', 'date'])
+    expect(
+      thrownBy(() => parseParameters(new URLSearchParams([[name, '2026-10-01']]), 'days')),
+      name,
+    ).toBe(`400 ${PARAMETER_ERRORS.endOfDays}`)
+})
+
 test('/brands ignores all but what resembles format', () => {
   expect(
     parseParameters(new URLSearchParams('from=x&page=2&brand_id=x&limit=1&since=x&id=x'), 'brands'),
