@@ -79,7 +79,10 @@ function getRecords(connection, id, query) {
 function getEndpoints(connection) {
   const { paths, components } = getJson(connection, 'openapi.json')
   const lastSegment = (path) => path.slice(path.lastIndexOf('/') + 1)
-  const endpoints = Object.entries(paths).map(([path, { get }]) => {
+  // These are no tables of rows.
+  const others = ['days', 'changes']
+  const tables = Object.entries(paths).filter(([path]) => !others.includes(lastSegment(path)))
+  return tables.map(([path, { get }]) => {
     const { items } = get.responses[200].content['application/json'].schema.properties.data
     const { properties, 'x-primary-key': key } = components.schemas[lastSegment(items.$ref)]
     const fields = Object.entries(properties).map(([name, { type, format, description, ...rest }]) => ({
@@ -91,5 +94,4 @@ function getEndpoints(connection) {
     }))
     return { id: lastSegment(path), title: get.summary, formula: get['x-formula'], key, fields }
   })
-  return endpoints.filter(({ id }) => id !== 'changes')
 }
