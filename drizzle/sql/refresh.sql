@@ -185,12 +185,13 @@ $function$;
 
 -- Ends a call: removes the computed days from the queue, records errors, and lists the days that changed, with their causes.
 -- A day that a later batch named stays, since it may lack that change; one that was canceled alone is postponed even then.
--- Lists all days of those of `locked` that became readable. Locks days in the order of their key, as daily.resolve does, then
+-- Lists all days of a few of those of `locked` that became readable. Locks days in the order of their key, as daily.resolve does, then
 -- brands. Lists changes last (daily.list_changes).
 create or replace function daily.finish(outcomes jsonb[], locked uuid[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 declare
   taken daily.queued_causes[];
+  brands uuid[];
 begin
   perform from daily.refresh_queue as entry join daily.attempted(outcomes) using (brand_id, metric, date)
   order by entry.brand_id, entry.metric collate "C", entry.date for update of entry;
@@ -240,8 +241,15 @@ begin
     group by metric, brand_id, date, summary
   ) as day;
 
-  perform daily.list_brands(array(select brand_id from daily.queued_brands where returned and brand_id = any (locked)));
-  update daily.queued_brands set returned = false where returned and brand_id = any (locked);
+  -- A few, so that a call does not take too long when many return at once.
+  with listed as (
+    update daily.queued_brands set returned = false
+    where brand_id in (
+      select brand_id from daily.queued_brands where returned and brand_id = any (locked) order by brand_id limit 4)
+    returning brand_id
+  )
+  select array_agg(brand_id) into brands from listed;
+  perform daily.list_brands(brands);
 end
 $function$;
 
@@ -292,6 +300,7 @@ begin
     end loop;
     exit when alone;
     brand_id := brands[cardinality(brands)];
+    exit when clock_timestamp() >= deadline;
   end loop;
 
   if locked <> '{}' then

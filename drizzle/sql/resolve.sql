@@ -17,6 +17,8 @@ declare
   started timestamptz;
   previous daily.progress;
   added integer;
+  sources text[] := array['answers', 'citations', 'prompts'];
+  has_brands boolean := exists (select from daily.brand_log);
 begin
   if current_setting('transaction_isolation') not like 'read %' then
     raise serialization_failure using message = 'Run daily.resolve in read committed';
@@ -27,7 +29,8 @@ begin
     return null;
   end if;
   -- An application may hold a lock on a table for long, for example to truncate it.
-  perform daily.lock_sources(array['answers', 'citations', 'prompts'], '5 s');
+  if has_brands then sources := sources || text 'brands'; end if;
+  perform daily.lock_sources(sources, '5 s');
   -- Without triggers, the log is complete as of the last pass only.
   select * into previous from daily.progress;
   started := least((select greatest(started_at, previous.as_of) from daily.rolling_window), clock_timestamp());
@@ -41,26 +44,28 @@ begin
 
   -- The brands that keys read now and did not before: daily.finish lists their days. Where no trigger tracks the brands, a
   -- stored set tells. Waits for the calls that compute these brands; then none of them has locked their days.
-  with logged as materialized (delete from daily.brand_log returning brand_id),
-  brand as materialized (
-    select distinct on (id) id, organization_id, id in (select brand_id from logged) as is_logged
-    from export_source.brands
-    where active and id is not null and organization_id is not null
-      and (id in (select brand_id from logged) or exists (select from logged where brand_id is null))
-  ), gone as (
-    delete from daily.readable_brands as known
-    where not exists (select from brand where id = known.brand_id)
-      and (brand_id in (select brand_id from logged) or exists (select from logged where brand_id is null))
-  ), returned as (
-    insert into daily.readable_brands as known (brand_id, organization_id)
-    select id, organization_id from brand
-    where is_logged or (id, organization_id) not in (select brand_id, organization_id from daily.readable_brands)
-    on conflict (brand_id) do update set organization_id = excluded.organization_id
-    returning brand_id
-  )
-  insert into daily.queued_brands (brand_id, as_of, returned)
-  select brand_id, previous.as_of, true from returned order by brand_id
-  on conflict (brand_id) do update set returned = true;
+  if has_brands then
+    with logged as materialized (delete from daily.brand_log returning brand_id),
+    brand as materialized (
+      select distinct on (id) id, organization_id, id in (select brand_id from logged) as is_logged
+      from export_source.brands
+      where active and id is not null and organization_id is not null
+        and (id in (select brand_id from logged) or exists (select from logged where brand_id is null))
+    ), gone as (
+      delete from daily.readable_brands as known
+      where not exists (select from brand where id = known.brand_id)
+        and (brand_id in (select brand_id from logged) or exists (select from logged where brand_id is null))
+    ), returned as (
+      insert into daily.readable_brands as known (brand_id, organization_id)
+      select id, organization_id from brand
+      where is_logged or (id, organization_id) not in (select brand_id, organization_id from daily.readable_brands)
+      on conflict (brand_id) do update set organization_id = excluded.organization_id
+      returning brand_id
+    )
+    insert into daily.queued_brands (brand_id, as_of, returned)
+    select brand_id, previous.as_of, true from returned order by brand_id
+    on conflict (brand_id) do update set returned = true;
+  end if;
 
   with taken as (delete from daily.change_log returning *),
   batch as materialized (

@@ -6,12 +6,18 @@ exception when insufficient_privilege then
   raise notice 'random_page_cost stays as it is: only the owner of the database can set it to 1.1';
 end $$;
 
--- Where a publication includes all tables, Postgres refuses to delete rows that it cannot identify. The log has no key,
--- since an index would cost its writers more.
-do $$ begin
-  if (select relreplident from pg_catalog.pg_class where oid = 'daily.change_log'::regclass) <> 'f' then
-    alter table daily.change_log replica identity full;
-  end if;
+-- Where a publication includes all tables, Postgres refuses to delete rows that it cannot identify. The logs have no key,
+-- since an index would cost their writers more.
+do $$
+declare
+  log regclass;
+begin
+  for log in
+    select oid from pg_catalog.pg_class
+    where oid in ('daily.change_log'::regclass, 'daily.brand_log'::regclass) and relreplident <> 'f'
+  loop
+    execute format('alter table %s replica identity full', log);
+  end loop;
 end $$;
 
 -- These tables are mostly dead rows, and the scale factor counts live rows only.

@@ -10,13 +10,19 @@ import { httpError, PARAMETER_ERRORS, parameterError } from '../request/errors.t
 import { fieldNames, fieldsOf, type RowSchema } from '../rows/schema.ts'
 import { PAGE, PAGE_SIZE, type Size } from '../rows/size.ts'
 import { rowWriter } from '../rows/write.ts'
-import { dayOf, EVERY_DAY, resolveWindow, windowByPlan, withDefaults } from '../statement/window.ts'
+import { EVERY_DAY, resolveWindow, windowByPlan, withDefaults } from '../statement/window.ts'
 import { columnReader, required, toCount, toFlag } from '../statement/wire.ts'
 import { type Position, readCursor, START, writeCursor } from './cursor.ts'
 import { type DayRows, dayRowsOf, daysStatement, fetchedOf, sentDay } from './statement.ts'
 
 /** Milliseconds after which the start of a run is no longer its end: when data changed meanwhile, a run follows at once. */
 const LONGEST_RUN_MS = 60_000
+
+/** The beginning of a run that another follows at once. */
+const LONG_AGO = new Date(0).toISOString()
+
+/** A text that sorts after every time. */
+const AFTER_TIMES = 'A'
 
 export type Days = Omit<Operation, 'kind'> & {
   readonly metrics: readonly DocumentedWorker[]
@@ -91,8 +97,16 @@ export function days({ metrics, size = PAGE, ...operation }: Days): DocumentedWo
   }
 }
 
-/** A page of days: each as JSON, the number of their rows, and the cells of the last day. */
-type DaysPage = { readonly data: readonly string[]; readonly rows: number; readonly last: Row }
+/** A page of days. */
+type DaysPage = {
+  /** Each day as JSON. */
+  readonly data: readonly string[]
+  /** Number of their rows. */
+  readonly rows: number
+  /** The cells of the first and the last day. */
+  readonly first: Row
+  readonly last: Row
+}
 
 /** Returns a function that reads the days of a result. It throws `TypeError` for an incomplete one. */
 function daysReader(row: RowSchema, sources: readonly DayRows[]) {
@@ -128,8 +142,9 @@ function daysReader(row: RowSchema, sources: readonly DayRows[]) {
       writer.next += rows
       return `${writeDay(day, 1, '').slice(0, -1)},"rows":[${json}]}`
     })
-    const last = Object.fromEntries(columns.map(({ name, cells }) => [name, cells.at(-1) ?? null]))
-    return { data, rows: parts.reduce((total, rows) => total + rows, 0), last }
+    const dayAt = (index: number): Row =>
+      Object.fromEntries(columns.map(({ name, cells }) => [name, cells.at(index) ?? null]))
+    return { data, rows: parts.reduce((total, rows) => total + rows, 0), first: dayAt(0), last: dayAt(-1) }
   }
 }
 
@@ -145,19 +160,23 @@ function nextPosition({ row, position, page, now }: Step): { next: Position; has
   const [first, until] = [required(row.first), required(row.until)]
   const run = toFlag(row.restarts) ? START : position
   const reach = run.reach > first ? run.reach : first
-  const began = run.until === '' ? now.toISOString() : run.began
+  const start = run.until === '' ? now.toISOString() : run.began
   const reader = { ...START, organization: row.organization_id, list: required(row.list) }
   const { brand_id, changed_at, endpoint, date, offset, part, row_count } = page.last
   const sent = Number(offset) + Number(part)
   const isPart = sent < Number(row_count)
+  // The day of which the copy has a part has changed: this run need not complete it, but another follows.
+  const began = run.offset !== '0' && page.first.offset === '0' ? LONG_AGO : start
   if (isPart || toFlag(row.has_more)) {
+    // Of days of a brand that change while it is read, a page is sent. The next run has the others, so that this one ends.
+    const isEnough = required(changed_at) > until && (!isPart || began === LONG_AGO)
     const day = {
       brand_id: required(brand_id),
-      changed_at: required(changed_at),
+      changed_at: isEnough ? AFTER_TIMES : required(changed_at),
       endpoint: required(endpoint),
       date: required(date),
     }
-    const rest = isPart ? { offset: String(sent), key: required(row.last_key) } : {}
+    const rest = isPart && !isEnough ? { offset: String(sent), key: required(row.last_key) } : {}
     return {
       next: { ...reader, since: run.since, had: run.had, until, reach, began, ...day, ...rest },
       hasMore: true,
@@ -165,7 +184,5 @@ function nextPosition({ row, position, page, now }: Step): { next: Position; has
   }
   // What changed in a long run, and days that a plan added meanwhile, come in a run that follows at once.
   const isOld = now.getTime() - Date.parse(began) > LONGEST_RUN_MS && (row.clock ?? '') > until
-  return { next: { ...reader, since: until, had: reach }, hasMore: isOld || first < dayBefore(reach) }
+  return { next: { ...reader, since: until, had: reach }, hasMore: isOld || first < reach }
 }
-
-const dayBefore = (date: string): string => dayOf(new Date(Date.parse(date) - 86_400_000))

@@ -86,7 +86,7 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
         case when restarts then '' else ${at('since')} end as since,
         case when restarts then '' else ${at('had')} end as had,
         case when restarts or ${at('until')} = '' then coalesce(clock, '') else ${at('until')} end as until,
-        case when restarts then '${sql.raw(START.brand_id)}' else ${at('brand_id')} end::uuid as brand
+        case when not restarts then ${at('brand_id')}::uuid end as last_brand
       from (
         select
           access.*, ${dayOfWindow('first')} as first, key.list, coalesce(key.list <> ${at('list')}, false) as restarts,
@@ -98,7 +98,7 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
     reader as materialized (
       -- Days before had are new to the reader: its plan reaches further back than before.
       select *, coalesce(nullif(had, '')::date, '-infinity') as had_from,
-        had <> '' and first < had::date - 1 as widens
+        had <> '' and first < had::date as widens
       from run
     ),
     sent as materialized (
@@ -118,7 +118,7 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
           from reader
           cross join lateral (
             select brand.id from access cross join export_source.brands as brand
-            where ${canReadEach} and brand.id >= reader.brand
+            where ${canReadEach} and brand.id >= coalesce(last_brand, '${sql.raw(START.brand_id)}')
               and (${at('only_brand')}::uuid is null or brand.id = ${at('only_brand')}::uuid)
             order by brand.id
             offset 0
@@ -128,9 +128,9 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
             where changes.brand_id = readable.id and date >= reader.first
               and endpoint in (${endpoints}) and (${at('only_endpoint')} is null or endpoint = ${at('only_endpoint')})
               and (changed_at, endpoint, date) > (
-                case when readable.id = reader.brand then ${at('changed_at')} when widens then '' else since end,
-                case when readable.id = reader.brand then ${at('endpoint')} when widens then '' else ${AFTER_ENDPOINTS} end,
-                case when readable.id = reader.brand then ${at('date')}::date - (${at('offset')} <> '0')::int
+                case when readable.id = last_brand then ${at('changed_at')} when widens then '' else since end,
+                case when readable.id = last_brand then ${at('endpoint')} when widens then '' else ${AFTER_ENDPOINTS} end,
+                case when readable.id = last_brand then ${at('date')}::date - (${at('offset')} <> '0')::int
                   when widens then '-infinity' else 'infinity' end)
               -- With OR, Postgres would look for either condition, and sort all days of the brand.
               and case when date < had_from then true else changed_at > since end
@@ -145,7 +145,7 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
       ) as listed
       cross join reader
       cross join lateral (
-        select case when brand_id = reader.brand and changed_at = ${at('changed_at')} and endpoint = ${at('endpoint')}
+        select case when brand_id = reader.last_brand and changed_at = ${at('changed_at')} and endpoint = ${at('endpoint')}
           and date = ${at('date')}::date then ${at('offset')}::int else 0 end as "offset"
       ) as earlier
       where place = 1 or place <= ${most} and rows_so_far <= ${most} and bytes_so_far <= ${bytes}

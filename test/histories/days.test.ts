@@ -236,7 +236,34 @@ describe('a copy is exact after', () => {
     expect(await run(copy)).toEqual([])
     // A Worker whose clock is behind.
     pass(-86_400)
+    expect(new Set((await run(copy)).map(({ date }) => date))).toEqual(new Set(['2026-08-30']))
+    await expectExact()
+  })
+
+  test('a plan that reaches one day further back', async () => {
+    await setPlan('pro')
+    await addAnswer(SECOND, '2026-08-29')
+    await refresh()
     expect(await run(copy)).toEqual([])
+    pass(89 * 86_400)
+    await setPlan('agency')
+    expect(new Set((await run(copy)).map(({ date }) => date))).toEqual(new Set(['2026-08-29']))
+    await expectExact()
+  })
+
+  test('days of a brand that change before each page: the run ends, and has the other brands', async () => {
+    for (const brand of [FIRST, THIRD]) await addAnswer(brand, '2026-09-21')
+    const seen: Day[] = []
+    for (let hasMore = true; hasMore; ) {
+      for (const day of ['2026-09-21', '2026-09-22', '2026-09-23', '2026-09-24']) await addAnswer(FIRST, day)
+      await refresh()
+      const { data, pagination } = await load(copy)
+      seen.push(...data)
+      hasMore = pagination.hasMore
+      expect(seen.length).toBeLessThan(200)
+    }
+    expect(brandsOf(seen)).toEqual([FIRST, THIRD])
+    await run(copy)
     await expectExact()
   })
 
@@ -297,6 +324,20 @@ describe('a copy is exact after', () => {
 
     const isPart = ({ endpoint, date }: Day, day = '2026-09-25') => endpoint === 'citations' && date === day
 
+    test('changes before each page, and other brands come all the same', async () => {
+      await addAnswer(THIRD, '2026-09-21')
+      let pages = 0
+      for (let brands: string[] = []; !brands.includes(THIRD); pages += 1) {
+        await grow(FIRST, 12)
+        await send(`update citations set url = url || '/${pages}' where url like 'https://part.example/%'`)
+        await refresh()
+        brands = brandsOf((await load(copy)).data)
+        expect(pages).toBeLessThan(40)
+      }
+      await run(copy)
+      await expectExact()
+    })
+
     test.each(['2026-09-25', '0001-01-01', '9999-12-31'])('has all its rows once, on %s', async (date) => {
       await grow(SECOND, 20, date)
       await refresh()
@@ -343,6 +384,7 @@ describe('a copy is exact after', () => {
       await refresh()
       const next = (await load(copy)).data[0]
       expect(next && isPart(next) && next.offset).toBeGreaterThan(0)
+      await run(copy)
       await run(copy)
       await expectExact()
     })
