@@ -12,7 +12,7 @@ export const Day = z.object({
   date: day('UTC day of the rows.'),
   changed_at: preciseInstant('Time at which the rows last changed, as in `/changes`.'),
   causes: preciseInstants(
-    'Why the rows changed since you received the day, as in `/changes`. Empty for a day that the service knows to be new to you.',
+    'Why the rows changed since you received the day, as in `/changes`. Empty for a day that is new to you.',
   ),
   digest: digest('Proves all rows of the day, as in `/changes`.'),
   row_count: rowsOfDay('Number of all rows of the day. 0 when it has emptied.'),
