@@ -154,5 +154,5 @@ test.runIf(inject('realPostgres'))(
       await drop()
     }
   },
-  120_000,
+  300_000,
 )
