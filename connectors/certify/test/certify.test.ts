@@ -165,7 +165,7 @@ const GUESSES: readonly ((text: string) => unknown)[] = [
 ]
 
 test('finds texts that a loader alters, and rows that it merges because their texts are alike', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   const service = await startService()
   onTestFinished(service.close)
