@@ -36,7 +36,9 @@ async function open(id = 'competitors', fragment = '') {
             body: rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
             headers: { 'X-Expected-Rows': String(rows.length) },
           })
-        : route.fulfill({ json: { data: rows.slice(0, 1), pagination: { hasMore: true, nextCursor: 'c1' } } }),
+        : route.fulfill({
+            json: { data: rows.slice(0, 1), pagination: { hasMore: true, nextCursor: 'c1' } },
+          }),
     )
   await send(id)
   const chart = section(id).locator('.chart')
