@@ -63,7 +63,10 @@ begin
       returning brand_id
     )
     insert into daily.queued_brands (brand_id, as_of, returned)
-    select brand_id, previous.as_of, true from returned order by brand_id
+    select brand_id, previous.as_of, true from returned
+    -- A brand without days has nothing to list.
+    where (select date from daily.changes where changes.brand_id = returned.brand_id limit 1) is not null
+    order by brand_id
     on conflict (brand_id) do update set returned = true;
   end if;
 
