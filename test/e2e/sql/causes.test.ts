@@ -85,7 +85,7 @@ test('a later change keeps the kinds of earlier ones, with their times', async (
   await refresh(db)
   expect((await since(first)).sentiment).toEqual(['prompts', 'sentiment'])
   expect((await since(second)).sentiment).toEqual(['prompts'])
-  expect((await since('')).sentiment).toEqual(['answers', 'brands', 'prompts', 'sentiment'])
+  expect((await since('')).sentiment).toEqual(['answers', 'prompts', 'sentiment'])
 })
 
 test('a change that leaves the rows as they were is no cause of a later one', async () => {
