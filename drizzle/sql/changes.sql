@@ -55,9 +55,18 @@ language sql stable set search_path = pg_catalog, pg_temp as $function$
   from daily.summarize(of_metric, brand_ids, dates) as day
 $function$;
 
--- Lists days as changed now, each once: an array of summaries, each with `causes`, an array of kinds. The clock's row is
--- locked until the transaction ends, so a greater changed_at is of a later commit; and it never goes back, as the system's
--- clock may. Call it last, since other refreshes wait from then on.
+-- Advances the clock of changes, and returns its time in the form of changed_at. Its row is locked until the transaction
+-- ends, so a greater changed_at is of a later commit; and it never goes back, as the system's clock may. Call it last, since
+-- other refreshes wait from then on.
+create or replace function daily.advance_clock() returns text
+language sql set search_path = pg_catalog, pg_temp as $function$
+  insert into daily.changes_clock (last) values (clock_timestamp())
+  on conflict (single) do update set last = greatest(clock_timestamp(), changes_clock.last + interval '1 microsecond')
+  returning to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+$function$;
+
+-- Lists days as changed now, each once: an array of summaries, each with `causes`, an array of kinds. Call it last
+-- (daily.advance_clock).
 create or replace function daily.list_changes(days jsonb) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
@@ -66,11 +75,8 @@ begin
     from jsonb_to_recordset(days) as day (
       metric text, brand_id uuid, date date, rows integer, totals text, digest text, bytes bigint, causes jsonb)
     join daily.row_schemas using (metric)
-  ), clock as (
-    insert into daily.changes_clock (last)
-    select clock_timestamp() from (select count(*) as days from summary) as summary where summary.days > 0
-    on conflict (single) do update set last = greatest(clock_timestamp(), changes_clock.last + interval '1 microsecond')
-    returning to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
+  ), clock as materialized (
+    select daily.advance_clock() as changed_at where exists (select from summary)
   )
   insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, bytes, causes, changed_at, first_changed_at, batch)
   select summary.brand_id, endpoint, summary.date, summary.rows, summary.totals::json, summary.digest, summary.bytes,
@@ -92,11 +98,8 @@ $function$;
 create or replace function daily.list_brands(of_brands uuid[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
 begin
-  with clock as (
-    insert into daily.changes_clock (last)
-    select clock_timestamp() where exists (select from daily.changes where brand_id = any (of_brands))
-    on conflict (single) do update set last = greatest(clock_timestamp(), changes_clock.last + interval '1 microsecond')
-    returning to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
+  with clock as materialized (
+    select daily.advance_clock() as changed_at where exists (select from daily.changes where brand_id = any (of_brands))
   )
   update daily.changes
   set changed_at = clock.changed_at, causes = daily.add_causes(causes, '["brands"]', clock.changed_at)

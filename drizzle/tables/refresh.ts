@@ -30,8 +30,8 @@ export const changeLog = daily.table('change_log', {
 })
 
 /**
- * The brands that were added, edited or removed so that other keys may read them, as triggers log them. `daily.resolve` empties it. An
- * entry without a brand stands for all brands.
+ * The brands that were added, edited or removed so that other keys may read them, as triggers log them. `daily.resolve`
+ * empties it. An entry without a brand stands for all brands.
  */
 export const brandLog = daily.table('brand_log', { source: text().notNull(), brand_id: uuid() })
 
@@ -78,8 +78,8 @@ export const queuedCauses = daily.table(
 )
 
 /**
- * The brands with entries in the queue, or with days to list. A refresh locks a brand's row while it computes the brand's days. Pages read this
- * table and not the queue, whose dead rows stay as long as the oldest snapshot.
+ * The brands with entries in the queue, or with days to list. A refresh locks a brand's row while it computes the brand's
+ * days. Pages read this table and not the queue, whose dead rows stay as long as the oldest snapshot.
  */
 export const queuedBrands = daily.table('queued_brands', {
   brand_id: uuid().primaryKey(),

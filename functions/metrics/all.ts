@@ -3,21 +3,14 @@ import type { DocumentedWorker } from '../../lib/page/operation.ts'
 
 const FUNCTIONS = new URL('..', import.meta.url)
 
-/** The Worker that has all metrics. */
-const DAYS = 'days.ts'
+// The Worker of the days imports this file.
+const files = (await readdir(FUNCTIONS)).filter((file) => file.endsWith('.ts') && file !== 'days.ts').sort()
+
+const modules = await Promise.all(files.map((file) => import(new URL(file, FUNCTIONS).href)))
+
+const workers = files.map((file, index) => [file.slice(0, -3), modules[index]?.default] as const)
 
 /** The metrics of functions/ by the names of their files. Bundles import them instead (cli/workers/bundle.ts). */
 export const metrics: Readonly<Record<string, DocumentedWorker>> = Object.fromEntries(
-  (
-    await Promise.all(
-      (
-        await readdir(FUNCTIONS)
-      )
-        .filter((file) => file.endsWith('.ts') && file !== DAYS)
-        .sort()
-        .map(
-          async (file) => [file.slice(0, -3), (await import(new URL(file, FUNCTIONS).href)).default] as const,
-        ),
-    )
-  ).filter(([, worker]) => worker?.operation?.kind === 'metric'),
+  workers.filter(([, worker]) => worker?.operation?.kind === 'metric'),
 )

@@ -2,8 +2,8 @@ import { sign, verify } from '../page/cursor.ts'
 import type { Parameters } from '../page/request.ts'
 
 /**
- * Where a reader is (docs/architecture.md, Why nothing is missed). Days are `YYYY-MM-DD`, times those of `changed_at`. An empty
- * text stands for none.
+ * Where a reader is (docs/architecture.md, Why nothing is missed). Days are `YYYY-MM-DD`, times those of `changed_at`. An
+ * empty text stands for none.
  */
 export const START = {
   organization: '',
@@ -28,7 +28,7 @@ export const START = {
 
 export type Position = Readonly<typeof START>
 
-/** Counts the formats of cursors, all of which begin with the organization. A reader with one of another format starts again. */
+/** Counts the formats of cursors, which all begin with the organization. One of another format starts again. */
 const FORMAT = '1'
 
 const PREFIX = 'd'

@@ -10,19 +10,17 @@ import { httpError, PARAMETER_ERRORS, parameterError } from '../request/errors.t
 import { fieldNames, fieldsOf, type RowSchema } from '../rows/schema.ts'
 import { PAGE, PAGE_SIZE, type Size } from '../rows/size.ts'
 import { rowWriter } from '../rows/write.ts'
+import { AFTER_TIMES } from '../statement/page-statement.ts'
 import { EVERY_DAY, resolveWindow, windowByPlan, withDefaults } from '../statement/window.ts'
 import { columnReader, required, toCount, toFlag } from '../statement/wire.ts'
 import { type Position, readCursor, START, writeCursor } from './cursor.ts'
-import { type DayRows, dayRowsOf, daysStatement, fetchedOf, sentDay } from './statement.ts'
+import { type DayRows, dayRowsOf, daysStatement, sentDay } from './statement.ts'
 
 /** Milliseconds after which the start of a run is no longer its end: when data changed meanwhile, a run follows at once. */
 const LONGEST_RUN_MS = 60_000
 
 /** The beginning of a run that another follows at once. */
 const LONG_AGO = new Date(0).toISOString()
-
-/** A text that sorts after every time. */
-const AFTER_TIMES = 'A'
 
 export type Days = Omit<Operation, 'kind'> & {
   readonly metrics: readonly DocumentedWorker[]
@@ -126,8 +124,6 @@ function daysReader(row: RowSchema, sources: readonly DayRows[]) {
         const cells = dates.flatMap((date, day) =>
           endpoints[day] === metric.endpoint ? Array<string>(parts[day] ?? 0).fill(date) : [],
         )
-        if (cells.length !== toCount(result[fetchedOf(metric)]))
-          throw new TypeError('Rows of a day are missing')
         const sent = metric.read(result, cells.length)
         const date = { name: 'date', isQuoted: true, isPlain: true, cells }
         const all = metric.names.map((name) => sent.find((column) => column.name === name) ?? date)

@@ -54,9 +54,6 @@ export const RUN_COLUMNS = [
 /** The fields of a day besides its rows, with how many of these a page has. */
 export const sentDay = (day: RowSchema): RowSchema => z.extend(day, { part: count('Rows of this page.') })
 
-/** Name of the column with the number of rows of a metric. */
-export const fetchedOf = ({ prefix }: DayRows): string => `${prefix}fetched`
-
 const at = (name: string): SQL => sql`${sql.placeholder(name)}::text`
 
 /** A text that sorts after every endpoint. */
@@ -173,17 +170,12 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
     ...ACCESS_COLUMNS,
     ...RUN_COLUMNS,
     ...columnNames(sentDay(day)),
-    ...metrics.flatMap((metric) => [fetchedOf(metric), ...columnNames(metric.sent, metric.prefix)]),
+    ...metrics.flatMap(({ sent, prefix }) => columnNames(sent, prefix)),
   ])
 }
 
-const selectedColumns = (metric: DayRows): SQL => {
-  const relation = sql.identifier(metric.prefix)
-  const cells = columnNames(metric.sent, metric.prefix).map(
-    (name) => sql`${relation}.${sql.identifier(name)}`,
-  )
-  return sql`${relation}.fetched::text as ${sql.identifier(fetchedOf(metric))}, ${list(cells)}`
-}
+const selectedColumns = ({ sent, prefix }: DayRows): SQL =>
+  list(columnNames(sent, prefix).map((name) => sql`${sql.identifier(prefix)}.${sql.identifier(name)}`))
 
 /** SQL of a relation with the rows of a metric's days, and the key of the last row when the last day has further rows. */
 function rowsOf({ rows: { table }, endpoint, prefix, sent, key }: DayRows): SQL {
@@ -199,7 +191,7 @@ function rowsOf({ rows: { table }, endpoint, prefix, sent, key }: DayRows): SQL 
       : sql``
   return sql`
     cross join lateral (
-      select count(*) as fetched, ${list(aggregateColumns(sent, [], prefix))},
+      select ${list(aggregateColumns(sent, [], prefix))},
         case when bool_or(is_part) then ${lastKeyOf(key)} end as last_key
       from (
         select stored.*, "offset" + part < row_count as is_part

@@ -26,7 +26,7 @@ const CHANGES_KEY = ['changed_at', 'brand_id', 'endpoint', 'date']
 const ORDER_OF_BRAND = sql`brand_id, changed_at, endpoint, date`
 
 /** SQL of the condition on the last row of `brand`. */
-const UNTIL_LAST = sql`(brand_id, changed_at) < (brand.brand_id, ${AFTER_TIMES}) and date between brand.first and brand.last`
+const UNTIL_LAST = sql`(brand_id, changed_at) < (brand.brand_id, ${sql.raw(`'${AFTER_TIMES}'`)}) and date between brand.first and brand.last`
 
 /** SQL of the condition on the first row of `brand`: later than `since`. */
 const AFTER_SINCE: SQL = sql`(brand_id, changed_at) > (brand.brand_id, ${sql.placeholder('since')})`

@@ -73,13 +73,13 @@ function pageStatement({ table, row, key, since }: PagedRows, { from, size, tota
 }
 
 /** A text that sorts after every time. */
-export const AFTER_TIMES = sql.raw(`'A'`)
+export const AFTER_TIMES = 'A'
 
 /** The condition on the last row of the window. */
 const untilLast = (since: string | undefined): SQL =>
   since === undefined
     ? sql`(brand_id, date) <= (reading.brand_id, reading.last)`
-    : sql`(brand_id, ${sql.identifier(since)}) < (reading.brand_id, ${AFTER_TIMES}) and date <= reading.last`
+    : sql`(brand_id, ${sql.identifier(since)}) < (reading.brand_id, ${sql.raw(`'${AFTER_TIMES}'`)}) and date <= reading.last`
 
 /** SQL of the number of rows of a window. That of a metric's rows is listed by day, so that no row is counted. */
 const totalOf = ({ path, table, since }: PagedRows, from: SQL): SQL =>

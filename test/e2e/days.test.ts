@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Emulator } from '../../emulator/emulator.ts'
 import { call } from '../fixtures/call.ts'
 import { clearOfMidnight, daysAgo } from '../fixtures/clock.ts'
+import type { Day } from '../fixtures/day.ts'
 import { fillDaily } from '../fixtures/fill-daily.ts'
 import { isolatedPool } from '../fixtures/isolated-database.ts'
 import { startOwnService } from '../fixtures/own-service.ts'
@@ -21,18 +22,6 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 type Query = Readonly<Record<string, string | undefined>>
-
-type Day = {
-  readonly endpoint: string
-  readonly brand_id: string
-  readonly date: string
-  readonly changed_at: string
-  readonly causes: Readonly<Record<string, string>>
-  readonly digest: string
-  readonly row_count: number
-  readonly offset: number
-  readonly rows: readonly Readonly<Record<string, unknown>>[]
-}
 
 /** Sends a request as a client with its own rate budget. */
 async function read(key: string | undefined, query: Query | string = {}, method = 'GET') {

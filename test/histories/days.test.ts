@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Day } from '../fixtures/day.ts'
 import { scaledTimeout, tries } from '../fixtures/effort.ts'
 import { isolatedDatabase } from '../fixtures/isolated-database.ts'
 import {
   addThird,
   type Copy,
-  type Day,
   emptyCopy,
   FIRST,
   OTHERS,

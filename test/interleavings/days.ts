@@ -10,22 +10,10 @@ import { days } from '../../lib/days/days.ts'
 import { sha256 } from '../../lib/request/hash.ts'
 import { fieldNames } from '../../lib/rows/schema.ts'
 import { dayOf } from '../../lib/statement/window.ts'
+import type { Day } from '../fixtures/day.ts'
 import { bindings, counted, counterAnswers } from '../mocks/upstash.ts'
 import { id, uuid } from './changes.ts'
 import { BEGINNING, CLEARANCE } from './histories.ts'
-
-/** A document of a page. */
-export type Day = {
-  readonly endpoint: string
-  readonly brand_id: string
-  readonly date: string
-  readonly changed_at: string
-  readonly causes: Readonly<Record<string, string>>
-  readonly digest: string
-  readonly row_count: number
-  readonly offset: number
-  readonly rows: readonly Readonly<Record<string, unknown>>[]
-}
 
 export type Page = {
   readonly data: readonly Day[]

@@ -109,10 +109,7 @@ async function fillOtherMetrics({ client }: BrandYear): Promise<void> {
 /** Lists days of brands as changed now: one of so many. */
 const edit = ({ client }: BrandYear, brandIds: readonly string[], every: number) =>
   client.query(
-    `with clock as (
-       update daily.changes_clock set last = clock_timestamp()
-       returning to_char(last at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as changed_at
-     )
+    `with clock as materialized (select daily.advance_clock() as changed_at)
      update daily.changes set changed_at = clock.changed_at from clock
      where brand_id = any ($1) and (date - $2::date) % $3 = 0`,
     [brandIds, FIRST_DAY, every],
