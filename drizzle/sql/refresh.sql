@@ -183,9 +183,16 @@ language sql immutable set search_path = pg_catalog, pg_temp as $function$
   cross join jsonb_to_record(summary) as day (metric text, brand_id uuid, date date)
 $function$;
 
+-- Returns how many days are to be listed of those of some brands that became readable.
+create or replace function daily.days_to_list(of_brands uuid[]) returns table (brand_id uuid, days bigint)
+language sql stable set search_path = pg_catalog, pg_temp as $function$
+  select queued.brand_id, (select count(*) from daily.changes where changes.brand_id = queued.brand_id)
+  from daily.queued_brands as queued where returned and queued.brand_id = any (of_brands)
+$function$;
+
 -- Ends a call: removes the computed days from the queue, records errors, and lists the days that changed, with their causes.
 -- A day that a later batch named stays, since it may lack that change; one that was canceled alone is postponed even then.
--- Lists all days of a few of those of `locked` that became readable. Locks days in the order of their key, as daily.resolve does, then
+-- Lists all days of those of `locked` that became readable. Locks days in the order of their key, as daily.resolve does, then
 -- brands. Lists changes last (daily.list_changes).
 create or replace function daily.finish(outcomes jsonb[], locked uuid[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $function$
@@ -241,11 +248,14 @@ begin
     group by metric, brand_id, date, summary
   ) as day;
 
-  -- A few, so that a call does not take too long when many return at once.
+  -- Those with about 20,000 days, or one: a call that lists many more takes too long.
   with listed as (
     update daily.queued_brands set returned = false
     where brand_id in (
-      select brand_id from daily.queued_brands where returned and brand_id = any (locked) order by brand_id limit 4)
+      select brand_id from (
+        select brand_id, days, sum(days) over (order by brand_id) as so_far from daily.days_to_list(locked)
+      ) as brand
+      where so_far - days < 20000)
     returning brand_id
   )
   select array_agg(brand_id) into brands from listed;
@@ -273,6 +283,7 @@ declare
   statement record;
   outcomes jsonb[] := '{}';
   locked uuid[] := '{}';
+  listing bigint := 0;
 begin
   if current_setting('transaction_isolation') not like 'read %' then
     raise serialization_failure using message = 'Run daily.refresh in read committed';
@@ -300,7 +311,8 @@ begin
     end loop;
     exit when alone;
     brand_id := brands[cardinality(brands)];
-    exit when clock_timestamp() >= deadline;
+    listing := listing + (select coalesce(sum(days), 0) from daily.days_to_list(brands));
+    exit when clock_timestamp() >= deadline or listing >= 20000;
   end loop;
 
   if locked <> '{}' then
