@@ -7,7 +7,7 @@ import { expect } from 'vitest'
 import { readStreams } from '../../site/reference/streams.ts'
 import { comparable } from '../certify/comparable.ts'
 import { copyReader, type Where } from '../certify/copies.ts'
-import { environment } from '../certify/python-environment.ts'
+import { environment } from '../python-environment.ts'
 
 const PACKAGE = fileURLToPath(new URL('../dbt/', import.meta.url))
 const METRICS = readStreams().filter(({ kind }) => kind === 'metric')

@@ -11,7 +11,7 @@ import { scene } from '../../../../test/fixtures/scene.ts'
 import { certify } from '../../../certify/certify.ts'
 import type { Ended, Environment } from '../../../certify/command.ts'
 import { startLocalServer } from '../../../certify/local-server.ts'
-import { environment } from '../../../certify/python-environment.ts'
+import { environment } from '../../../python-environment.ts'
 import { compileExactModels } from '../../../test-support/exact-models.ts'
 
 const CONNECTOR = fileURLToPath(new URL('../', import.meta.url))
