@@ -54,16 +54,16 @@ function getRows(connection, { id, fields }, query, toValue) {
 /** Returns the endpoints that the service's OpenAPI document describes, with the fields of their rows. */
 function getEndpoints(connection) {
   const { paths, components } = get(connection, 'openapi.json')
-  const lastSegment = (path) => path.slice(path.lastIndexOf('/') + 1)
   // These two have no rows of data.
   const tables = Object.entries(paths).filter(([path]) => !/\/(days|changes)$/.test(path))
   return tables.map(([path, { get: operation }]) => {
-    const { items } = operation.responses[200].content['application/json'].schema.properties.data
-    const { properties, 'x-primary-key': key } = components.schemas[lastSegment(items.$ref)]
+    const { summary: title, 'x-formula': formula, responses } = operation
+    const { items } = responses[200].content['application/json'].schema.properties.data
+    const { properties, 'x-primary-key': key } = components.schemas[items.$ref.split('/').pop()]
     const fields = Object.entries(properties).map(([name, { type, format, ...rest }]) => {
       // The format of a number is its width in memory.
       return { ...rest, name, type: [type].flat()[0].replace('string', format ?? 'string') }
     })
-    return { id: lastSegment(path), title: operation.summary, formula: operation['x-formula'], key, fields }
+    return { id: path.split('/').pop(), title, formula, key, fields }
   })
 }

@@ -4,15 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { readStreams, type Stream } from '../../../site/reference/streams.ts'
 import { readCodeBlocks } from '../../../test/fixtures/code-blocks.ts'
 import { duckdbSetup } from '../../../test/fixtures/duckdb.ts'
 import { addHostileTexts, HOSTILE_BRAND } from '../../../test/fixtures/hostile-texts.ts'
 import { brand, database } from '../../../test/fixtures/rows.ts'
+import { startLocalServer } from '../../certify/local-server.ts'
 import { environment } from '../../certify/python-environment.ts'
 import { figuresOf } from '../../generate/formulas.ts'
 import { type Answered, brandWithAnswers, DAYS, figuresOfAnswers } from '../../test-support/answers.ts'
+import { expectTyped } from '../../test-support/column-types.ts'
 import { served } from '../../test-support/served.ts'
 
 // Runs connectors/duckdb in DuckDB's command line.
@@ -42,12 +44,12 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Runs statements after those of the README that set address and key. Returns the lines that they print. */
-async function duckdb(statements: string, key = its.key): Promise<string[]> {
+async function duckdb(statements: string, key = its.key, url = inject('serviceUrl')): Promise<string[]> {
   const { PATH } = process.env
   const script = join(folder, 'script.sql')
-  // As people paste it.
-  const url = `${inject('serviceUrl')}/api/export/v1/\n`
-  await writeFile(script, `${settings.replace('https://api.example.com', url)}\n${statements}`)
+  // Address and key are as people paste them.
+  const set = settings.replace('https://api.example.com', `${url}/api/export/v1/\n`)
+  await writeFile(script, `${set}\n${statements}`)
   const { stdout } = await promisify(execFile)(
     'duckdb',
     ['-bail', '-list', '-noheader', '-cmd', setup, join(folder, 'export.duckdb'), '-f', script],
@@ -55,17 +57,6 @@ async function duckdb(statements: string, key = its.key): Promise<string[]> {
   )
   return stdout.split('\n').filter((line) => line !== '' && !/^(true|Success)/.test(line))
 }
-
-const TYPES = {
-  uuid: 'UUID',
-  date: 'DATE',
-  text: 'VARCHAR',
-  integer: 'BIGINT',
-  number: 'DECIMAL(18,4)',
-  boolean: 'BOOLEAN',
-  timestamp: 'TIMESTAMP',
-  json: 'JSON',
-} as const
 
 const callOf = ({ name, kind }: Stream, ...brandIds: string[]): string =>
   `export_api_${name}(${kind === 'metric' ? `['${brandIds.join(`', '`)}'], '${DAYS.first}', '${DAYS.last}'` : ''})`
@@ -75,11 +66,12 @@ test.for(STREAMS)('export_api_$name returns every row with its types', async (st
   const asSent = times.map((name) => `replace (strftime(${name}, '%Y-%m-%dT%H:%M:%S.%gZ') as ${name})`)
   const [types = '', ...rows] = await duckdb(`
     create table loaded as from ${callOf(stream, its.brandId, other)};
-    select to_json(list([column_name, data_type] order by column_index)) from duckdb_columns() where table_name = 'loaded';
+    select to_json(list(data_type order by column_index)) from duckdb_columns()
+    where table_name = 'loaded' and column_name <> 'brand_id';
     select to_json(row) from (select * ${asSent} from loaded) as row;
     drop table loaded;
   `)
-  expect(JSON.parse(types)).toEqual(stream.columns.map(({ name, type }) => [name, TYPES[type]]))
+  expectTyped(stream.endpoint, JSON.parse(types))
   const query = { fromDate: DAYS.first, toDate: DAYS.last }
   const expected = (await served(stream, { key: its.key, brandIds: [its.brandId, other], query })).map(
     (row) => JSON.stringify(Object.fromEntries(stream.columns.map(({ name, field }) => [name, row[field]]))),
@@ -102,10 +94,15 @@ test('the example of the README runs', async () => {
   expect(await duckdb(example.join('\n\n'))).toEqual([expect.stringMatching(`^${its.brandId}\\|\\d`)])
 })
 
-test('a wrong key shows the sentence of the service only, and leaves no table', async () => {
+test('a wrong key shows the sentence of the service only, and a transfer that breaks leaves no table', async () => {
   const load = 'set http_retries = 0; create table wrong as from export_api_brands();'
   await expect(duckdb(load, its.key.replace(/.{4}$/, '0000'))).rejects.toThrow(/HTTP 401[\s\S]*API key/)
   await expect(duckdb(load, 'a hidden key')).rejects.not.toThrow('hidden')
+  const breaking = await startLocalServer((_, response) => {
+    response.write('{"name":"Acme"}\n', () => response.destroy())
+  })
+  onTestFinished(breaking.close)
+  await expect(duckdb(load, its.key, breaking.url)).rejects.toThrow('Transferred a partial file')
   expect(await duckdb(`select count(*) from duckdb_tables() where table_name = 'wrong';`)).toEqual(['0'])
 })
 
