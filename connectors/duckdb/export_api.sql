@@ -1,4 +1,4 @@
--- Reads the Export API in DuckDB 1.5: a macro for each endpoint and for each window formula.
+-- Reads the Export API in DuckDB 1.5: macros for the brands, the metrics and the formulas of a window.
 --
 -- Set the address and the key first, then read this file:
 --   set variable export_api_url = 'https://api.example.com';
