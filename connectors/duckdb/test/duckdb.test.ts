@@ -90,8 +90,11 @@ test.for(figuresOf(STREAMS))('$name divides sums', async ({ name, stream, per, c
   expect(JSON.parse(line)).toEqual(figuresOfAnswers(its, 20, 4)[stream.name])
 })
 
-test('the example of the README runs', async () => {
-  expect(await duckdb(example.join('\n\n'))).toEqual([expect.stringMatching(`^${its.brandId}\\|\\d`)])
+test('the example of the README runs, and the key goes to no port that begins alike', async () => {
+  const origins = [inject('serviceUrl'), `${inject('serviceUrl')}1`]
+  const secrets = origins.map((origin) => `select name from which_secret('${origin}/api', 'http');`)
+  const lines = await duckdb([...secrets, ...example].join('\n'))
+  expect(lines).toEqual(['export_api', expect.stringMatching(`^${its.brandId}\\|\\d`)])
 })
 
 test('a wrong key shows the sentence of the service only, and a transfer that breaks leaves no table', async () => {
@@ -104,10 +107,4 @@ test('a wrong key shows the sentence of the service only, and a transfer that br
   onTestFinished(breaking.close)
   await expect(duckdb(load, its.key, breaking.url)).rejects.toThrow('Transferred a partial file')
   expect(await duckdb(`select count(*) from duckdb_tables() where table_name = 'wrong';`)).toEqual(['0'])
-})
-
-test('the key goes to no port that begins alike', async () => {
-  const url = inject('serviceUrl')
-  const secrets = [url, `${url}1`].map((origin) => `select name from which_secret('${origin}/api', 'http');`)
-  expect(await duckdb(secrets.join('\n'))).toEqual(['export_api'])
 })
