@@ -1,4 +1,4 @@
--- Reads the Export API in DuckDB 1.5: a macro for each endpoint and for each window formula.
+-- Reads the Export API in DuckDB 1.5: macros for the brands, the metrics and the formulas of a window.
 --
 -- Set the address and the key first, then read this file:
 --   set variable export_api_url = 'https://api.example.com';
@@ -37,120 +37,70 @@ set http_retries = 5;
 set http_retry_wait_ms = 1000;
 set http_retry_backoff = 2;
 
--- Returns the addresses of one file for each brand. A parameter that is null is left out.
-create or replace macro export_api_files(endpoint, brand_ids, from_date, to_date, since) as
+-- Returns the rows of a file for each brand. A date that is null is left out.
+create or replace macro export_api_rows(endpoint, brand_ids, from_date, to_date, fields) as table
+select cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *
+from read_json(
   list_transform(brand_ids, lambda brand_id: concat_ws(
     '&',
-    concat(rtrim(getvariable('export_api_url'), '/'), '/api/export/v1/', endpoint, '?format=ndjson'),
+    concat(getvariable('export_api_url'), '/api/export/v1/', endpoint, '?format=ndjson'),
     'brandId=' || cast(brand_id as uuid),
     'fromDate=' || cast(from_date as date),
-    'toDate=' || cast(to_date as date),
-    'since=' || strftime(
-      case
-        when typeof(since) = 'TIMESTAMP WITH TIME ZONE' then cast(since as timestamptz) at time zone 'UTC'
-        else cast(since as timestamp)
-      end,
-      '%Y-%m-%dT%H:%M:%S.%fZ'
-    )
-  ));
+    'toDate=' || cast(to_date as date)
+  )),
+  format = 'newline_delimited',
+  columns = fields
+);
 
 -- <generated macros>
--- Brands.
 create or replace macro export_api_brands() as table
 select * rename ("displayName" as display_name, "siteUrl" as site_url, "createdAt" as created_at)
 from read_json(
-  concat(rtrim(getvariable('export_api_url'), '/'), '/api/export/v1/brands?format=ndjson'),
+  concat(getvariable('export_api_url'), '/api/export/v1/brands?format=ndjson'),
   format = 'newline_delimited',
   columns = {
-    "id": 'uuid', "name": 'varchar', "displayName": 'varchar', "url": 'varchar', "siteUrl": 'varchar',
-    "industry": 'varchar', "createdAt": 'timestamp'
+    "id": 'uuid', "name": 'varchar', "displayName": 'varchar', "url": 'varchar',
+    "siteUrl": 'varchar', "industry": 'varchar', "createdAt": 'timestamp'
   }
 );
 
--- Visibility.
 create or replace macro export_api_visibility(brand_ids, from_date := null, to_date := null) as table
-select cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *
-from read_json(
-  export_api_files('visibility', brand_ids, from_date, to_date, null),
-  format = 'newline_delimited',
-  columns = {
-    "date": 'date', "model_id": 'varchar', "provider": 'varchar', "market_id": 'uuid',
-    "market": 'varchar', "total_prompts": 'bigint', "visible_count": 'bigint',
-    "visibility_rate": 'decimal(18, 4)'
-  }
-);
+from export_api_rows('visibility', brand_ids, from_date, to_date, {
+  "date": 'date', "model_id": 'varchar', "provider": 'varchar',
+  "market_id": 'uuid', "market": 'varchar', "total_prompts": 'bigint',
+  "visible_count": 'bigint', "visibility_rate": 'decimal(18, 4)'
+});
 
--- Competitor visibility.
 create or replace macro export_api_competitors(brand_ids, from_date := null, to_date := null) as table
-select cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *
-from read_json(
-  export_api_files('competitors', brand_ids, from_date, to_date, null),
-  format = 'newline_delimited',
-  columns = {
-    "date": 'date', "competitor_name": 'varchar', "total_responses": 'bigint',
-    "competitor_visible_responses": 'bigint', "competitor_visibility_rate": 'decimal(18, 4)'
-  }
-);
+from export_api_rows('competitors', brand_ids, from_date, to_date, {
+  "date": 'date', "competitor_name": 'varchar', "total_responses": 'bigint',
+  "competitor_visible_responses": 'bigint', "competitor_visibility_rate": 'decimal(18, 4)'
+});
 
--- Cited URLs.
 create or replace macro export_api_citations(brand_ids, from_date := null, to_date := null) as table
-select cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *
-from read_json(
-  export_api_files('citations', brand_ids, from_date, to_date, null),
-  format = 'newline_delimited',
-  columns = {
-    "date": 'date', "url": 'varchar', "domain": 'varchar', "is_owned": 'boolean', "citations": 'bigint'
-  }
-);
+from export_api_rows('citations', brand_ids, from_date, to_date, {
+  "date": 'date', "url": 'varchar', "domain": 'varchar', "is_owned": 'boolean',
+  "citations": 'bigint'
+});
 
--- Citation Share.
 create or replace macro export_api_citation_share(brand_ids, from_date := null, to_date := null) as table
-select cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *
-from read_json(
-  export_api_files('citation-share', brand_ids, from_date, to_date, null),
-  format = 'newline_delimited',
-  columns = {
-    "date": 'date', "url": 'varchar', "domain": 'varchar', "is_owned": 'boolean', "citations": 'bigint',
-    "owned_citations": 'bigint'
-  }
-);
+from export_api_rows('citation-share', brand_ids, from_date, to_date, {
+  "date": 'date', "url": 'varchar', "domain": 'varchar', "is_owned": 'boolean',
+  "citations": 'bigint', "owned_citations": 'bigint'
+});
 
--- Sentiment.
 create or replace macro export_api_sentiment(brand_ids, from_date := null, to_date := null) as table
-select cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *
-from read_json(
-  export_api_files('sentiment', brand_ids, from_date, to_date, null),
-  format = 'newline_delimited',
-  columns = {
-    "date": 'date', "positive_mentions": 'bigint', "neutral_mentions": 'bigint',
-    "negative_mentions": 'bigint', "positive_weight": 'decimal(18, 4)',
-    "negative_weight": 'decimal(18, 4)', "sentiment_score": 'decimal(18, 4)'
-  }
-);
+from export_api_rows('sentiment', brand_ids, from_date, to_date, {
+  "date": 'date', "positive_mentions": 'bigint', "neutral_mentions": 'bigint',
+  "negative_mentions": 'bigint', "positive_weight": 'decimal(18, 4)',
+  "negative_weight": 'decimal(18, 4)', "sentiment_score": 'decimal(18, 4)'
+});
 
--- Recommended rate.
 create or replace macro export_api_recommended_rate(brand_ids, from_date := null, to_date := null) as table
-select cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *
-from read_json(
-  export_api_files('recommended-rate', brand_ids, from_date, to_date, null),
-  format = 'newline_delimited',
-  columns = {
-    "date": 'date', "entity_name": 'varchar', "is_brand": 'boolean',
-    "recommended_rate": 'decimal(18, 4)', "judged_answers": 'bigint'
-  }
-);
-
--- Changes.
-create or replace macro export_api_changes(brand_ids, since := null) as table
-select cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *
-from read_json(
-  export_api_files('changes', brand_ids, null, null, since),
-  format = 'newline_delimited',
-  columns = {
-    "endpoint": 'varchar', "date": 'date', "rows": 'bigint', "totals": 'json', "digest": 'varchar',
-    "causes": 'json', "changed_at": 'timestamp'
-  }
-);
+from export_api_rows('recommended-rate', brand_ids, from_date, to_date, {
+  "date": 'date', "entity_name": 'varchar', "is_brand": 'boolean',
+  "recommended_rate": 'decimal(18, 4)', "judged_answers": 'bigint'
+});
 
 -- Visibility of a period in percent: sums divided, not an average of daily rates. Null when the divisor is 0.
 create or replace macro visibility_rate(visible_count, total_prompts) as

@@ -4,75 +4,45 @@ import { figuresOf, toSql } from './formulas.ts'
 import type { Generated } from './generated.ts'
 
 // Rates and weights have four decimals.
-const TYPES: Readonly<Record<ColumnType, string>> = {
-  uuid: 'uuid',
-  date: 'date',
+const TYPES: Readonly<Partial<Record<ColumnType, string>>> = {
   text: 'varchar',
   integer: 'bigint',
   number: 'decimal(18, 4)',
-  boolean: 'boolean',
-  timestamp: 'timestamp',
-  json: 'json',
 }
 
-/** Writes DuckDB's macros: one for each stream, and one for each window formula. */
-export const duckdb = (streams: readonly Stream[]): Generated[] => [
-  {
-    path: 'duckdb/export_api.sql',
-    block: 'macros',
-    text: [
-      ...streams.map(readMacro),
-      ...figuresOf(streams).map(
-        ({ name, description, columns, formula }) => `-- ${description}
+/** Writes DuckDB's macros: one for the brands, one for each metric, and one for each window formula. */
+export const duckdb = (streams: readonly Stream[]): Generated[] => {
+  const readers = streams.filter(({ kind }) => kind !== 'changes').map(reader)
+  const formulas = figuresOf(streams).map(
+    ({ name, description, columns, formula }) => `-- ${description}
 create or replace macro ${name}(${columns.join(', ')}) as
   ${toSql(formula, sql)};
 `,
-      ),
-    ].join('\n'),
-  },
-]
-
-const PARAMETERS: Readonly<Record<Stream['kind'], readonly string[]>> = {
-  brands: [],
-  metric: ['from_date', 'to_date'],
-  changes: ['since'],
+  )
+  return [{ path: 'duckdb/export_api.sql', block: 'macros', text: [...readers, ...formulas].join('\n') }]
 }
 
-function readMacro({ name, endpoint, kind, title, columns }: Stream): string {
-  const optional = PARAMETERS[kind]
-  const isBrands = kind === 'brands'
-  const parameters = [...(isBrands ? [] : ['brand_ids']), ...optional.map((each) => `${each} := null`)]
-  const values = ['from_date', 'to_date', 'since'].map((each) => (optional.includes(each) ? each : 'null'))
-  const source = isBrands
-    ? `concat(rtrim(getvariable('export_api_url'), '/'), '/api/export/v1/${endpoint}?format=ndjson')`
-    : `export_api_files('${endpoint}', brand_ids, ${values.join(', ')})`
-  const fields = columns
-    .filter((column) => column.name !== 'brand_id')
-    .map((column) => `"${column.field}": '${TYPES[column.type]}'`)
-  const renamed = columns.flatMap(({ name, field }) => (name === field ? [] : [`"${field}" as ${name}`]))
-  const selected = isBrands
-    ? `* rename (${renamed.join(', ')})`
-    : `cast(regexp_extract(filename, 'brandId=([^&]*)', 1) as uuid) as brand_id, *`
-  return `-- ${title}.
-create or replace macro export_api_${name}(${parameters.join(', ')}) as table
-select ${selected}
+function reader({ name, endpoint, kind, columns }: Stream): string {
+  const own = columns.filter((column) => column.name !== 'brand_id')
+  const fields = own
+    .map(({ field, type }) => `"${field}": '${TYPES[type] ?? type}'`)
+    .join(', ')
+    .replace(/(.{60,}?), (?=")/g, '$1,\n  ')
+  const renamed = own.flatMap(({ name, field }) => (name === field ? [] : [`"${field}" as ${name}`]))
+  return kind === 'metric'
+    ? `create or replace macro export_api_${name}(brand_ids, from_date := null, to_date := null) as table
+from export_api_rows('${endpoint}', brand_ids, from_date, to_date, {
+  ${fields}
+});
+`
+    : `create or replace macro export_api_${name}() as table
+select * rename (${renamed.join(', ')})
 from read_json(
-  ${source},
+  concat(getvariable('export_api_url'), '/api/export/v1/${endpoint}?format=ndjson'),
   format = 'newline_delimited',
   columns = {
-    ${inLines(fields).join(',\n    ')}
+    ${fields.replaceAll('\n', '\n  ')}
   }
 );
 `
-}
-
-/** Joins the fields that fit in a line. */
-function inLines(fields: readonly string[]): string[] {
-  const lines: string[] = []
-  for (const field of fields) {
-    const longer = [...lines.slice(-1), field].join(', ')
-    if (longer.length > 100) lines.push(field)
-    else lines.splice(-1, 1, longer)
-  }
-  return lines
 }

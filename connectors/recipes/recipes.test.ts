@@ -1,74 +1,68 @@
+import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DefaultSettings, TaskUtils } from '@microsoft/powerquery-parser'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import type { Intercept } from '../../emulator/workers/outbound.ts'
-import { startFlakyProxy } from '../../test/faults/flaky-proxy.ts'
+import { DEMO } from '../../drizzle/seed/demo.ts'
 import { startRedirectingServer } from '../../test/faults/redirecting-server.ts'
 import { pull, type Row } from '../../test/fixtures/call.ts'
+import { readCodeBlocks } from '../../test/fixtures/code-blocks.ts'
 import { fillDaily } from '../../test/fixtures/fill-daily.ts'
-import { addHostileTexts, HOSTILE_BRAND } from '../../test/fixtures/hostile-texts.ts'
-import { startOwnService } from '../../test/fixtures/own-service.ts'
+import { addHostileTexts } from '../../test/fixtures/hostile-texts.ts'
 import { hasAll } from '../../test/fixtures/programs.ts'
 import { brand, database } from '../../test/fixtures/rows.ts'
 import { type Tenant, tenant } from '../../test/fixtures/tenant.ts'
+import { startFaultProxy } from '../certify/fault-proxy.ts'
+import { environment } from '../python-environment.ts'
 import { expectTyped } from '../test-support/column-types.ts'
 import { type Server, startPostgres } from '../test-support/postgres.ts'
-import { codeOf, type Loaded, type Place, psql, RECIPES, runIn } from './recipes.ts'
 
-// Runs the code of connectors/recipes/README.md as it stands there, apart from address, key and brand.
+// Runs the code of connectors/recipes/README.md as it stands there, apart from address, key, brand and dates.
 
-const DISTANT_DAYS = ['0001-01-01', '9999-12-31']
+const WINDOW = { fromDate: '0001-01-01', toDate: '9999-12-31' }
+const METRICS = ['citation-share', 'sentiment', 'visibility']
 
 const db = database()
 const isInstalled = hasAll('curl', 'psql')
+const blocks = await readCodeBlocks('../connectors/recipes/README.md')
 
-/** Its rows of citation-share are plain, but for the last ones: DuckDB's sniffer reads 20,480. */
+/** It has plain rows, hostile ones, and rows of the first and the last day. The other brand of its key has none. */
 let its: Tenant
-/** Brands of the same key: its rows are all hostile, it has none, or they are of the first and the last day. */
-let hostile: string
 let empty: string
-let distant: string
 let postgres: Server
 let folder: string
-/** A service whose files break after their first 1000 rows. */
+/** A service whose files break before their last row. */
 let breaking: { readonly url: string; readonly close: () => Promise<void> }
-
-/** Finds no active key in the statements after a file's first: these have the last row's key as parameters, too. */
-const revokeInFile: Intercept = async (service, request, genuine) => {
-  if (service !== 'neon') return undefined
-  const { params } = await request.clone().json()
-  if (params.length <= 5) return undefined
-  return Response.json({ ...(await (await genuine()).json()), rows: [], rowCount: 0 })
-}
 
 beforeAll(async () => {
   if (!isInstalled) return
+  process.env.PATH = `${await environment('recipes')}:${process.env.PATH}`
   its = await tenant(db)
   const { brandId } = its
-  const days = { brandId, first: '2026-10-01', days: 30 }
-  await fillDaily(db, { ...days, name: 'citation-share', rows: 20_500 })
-  await fillDaily(db, { ...days, name: 'visibility', rows: 1500 })
-  await fillDaily(db, { ...days, name: 'sentiment', rows: 30 })
+  for (const name of METRICS) {
+    const rows = name === 'sentiment' ? 30 : 1500
+    await fillDaily(db, { name, brandId, rows, first: '2026-10-01', days: 30 })
+    for (const first of Object.values(WINDOW)) await fillDaily(db, { name, brandId, rows: 1, first, days: 1 })
+  }
   for (const change of [
     `citation_share set domain = null where citations % 3 = 0`,
     `visibility set visibility_rate = total_prompts / 37.0 where true`,
-    `sentiment set positive_weight = positive_mentions * 1234567.0123, sentiment_score = 33.3333 where true`,
+    `sentiment set positive_weight = positive_mentions * 1234567.0123 where true`,
     `sentiment set sentiment_score = null where positive_mentions % 3 = 1`,
   ])
     await db.query(`update daily.${change} and brand_id = $1`, [brandId])
-  hostile = await brand(db, its.org, HOSTILE_BRAND)
+  await addHostileTexts(db, brandId, '2026-10-31')
   empty = await brand(db, its.org, { name: 'Without rows' })
-  distant = await brand(db, its.org, { name: 'With distant days' })
-  for (const name of ['citation-share', 'visibility', 'sentiment'])
-    for (const first of DISTANT_DAYS) await fillDaily(db, { name, brandId: distant, rows: 1, first, days: 1 })
-  for (const id of [brandId, hostile]) await addHostileTexts(db, id, '2026-10-31')
   folder = await mkdtemp(join(tmpdir(), 'recipes-'))
   // The user of PostgreSQL passes through it.
   await chmod(folder, 0o755)
   postgres = await startPostgres(folder)
-  breaking = await startOwnService({ intercept: revokeInFile })
+  breaking = await startFaultProxy(inject('serviceUrl'), () => async ({ url, headers }, response) => {
+    const asked = { headers: { 'X-API-Key': String(headers['x-api-key']) } }
+    const whole = await (await fetch(inject('serviceUrl') + url, asked)).text()
+    response.write(whole.slice(0, whole.trimEnd().lastIndexOf('\n') + 1), () => response.destroy())
+  })
 })
 
 afterAll(async () => {
@@ -78,171 +72,194 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Makes a folder and a database, in which a recipe runs. */
-async function place({
-  url = inject('serviceUrl'),
-  key = its.key,
-  brandId = its.brandId,
-} = {}): Promise<Place> {
-  const own = await mkdtemp(join(folder, 'run-'))
-  const PGDATABASE = own.slice(-6)
-  const env = { ...postgres.env, PGDATABASE }
-  const made = { url, key, brandId, folder: own, env }
-  await psql({ ...made, env: postgres.env }, '-c', `create database "${PGDATABASE}"`)
-  return made
+/** Where a recipe runs. */
+type Place = {
+  readonly url: string
+  readonly key: string
+  readonly brandId: string
+  readonly folder: string
+  readonly database: string
 }
+
+/** Makes a folder and a database. */
+async function place(own: Partial<Place> = {}): Promise<Place> {
+  const made = await mkdtemp(join(folder, 'run-'))
+  const database = made.slice(-6)
+  const here = {
+    url: inject('serviceUrl'),
+    key: its.key,
+    brandId: its.brandId,
+    folder: made,
+    database,
+    ...own,
+  }
+  await psql({ ...here, database: 'postgres' }, `create database "${database}"`)
+  return here
+}
+
+/** Returns the code of a recipe for a place. */
+const codeOf = (name: string, language: string, { url, key, brandId }: Place): string =>
+  (blocks(name, language)[0] ?? '')
+    .replaceAll('http://127.0.0.1:8787', url)
+    .replaceAll(DEMO.key, key)
+    .replaceAll(DEMO.brandId, brandId)
+    .replaceAll('fromDate=2026-10-01', String(new URLSearchParams(WINDOW)))
+
+/** Runs a program in a place. Returns what it prints; rejects with it when the program fails. */
+async function run({ folder, key, database }: Place, program: string, ...args: string[]): Promise<string> {
+  const { PATH } = process.env
+  // The encoding of the client is not that of the files.
+  const own = { ...postgres.env, PGDATABASE: database, PGCLIENTENCODING: 'latin1' }
+  const options = {
+    cwd: folder,
+    env: { PATH, HOME: folder, EXPORT_API_KEY: key, ...own },
+    maxBuffer: 2 ** 26,
+  }
+  const { stdout } = await promisify(execFile)(program, args, options).catch((error) => {
+    throw new Error(`${error.stderr}\n${error.stdout}`)
+  })
+  return stdout
+}
+
+const psql = (place: Place, statement: string): Promise<string> =>
+  run(place, 'env', 'PGCLIENTENCODING=utf8', 'psql', '-XqAt', '-v', 'ON_ERROR_STOP=1', '-c', statement)
+
+/** Runs statements in ClickHouse's engine, over a database in the folder. */
+const clickhouse = (place: Place, statements: string): Promise<string> =>
+  run(place, 'python3', '-c', CHDB, statements)
+
+const CHDB = `import sys
+from chdb.session import Session
+print(Session("clickhouse").query(sys.argv[1]), end="")`
+
+/** Writes what the data frames hold, as a notebook would show it. */
+const WRITE_FRAMES = `
+for name in ("citation_share", "sentiment"):
+    frame = globals()[name]
+    types = [str(dtype) for dtype in frame.dtypes]
+    frame["date"] = frame["date"].dt.date.map(str)
+    with open(name + ".json", "w", encoding="utf-8") as file:
+        json.dump({"types": types, "rows": json.loads(frame.to_json(orient="records"))}, file)
+`
+
+const parseLines = (lines: string): Row[] =>
+  lines
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+
+type Recipe = {
+  readonly endpoints: readonly string[]
+  readonly run: (place: Place) => Promise<string>
+  /** Returns the rows of a table and the types of its columns. Rejects when the recipe has left no table. */
+  readonly read: (place: Place, table: string) => Promise<{ types: readonly string[]; rows: readonly Row[] }>
+}
+
+/** The recipes that load rows into a table. */
+const RECIPES: Readonly<Record<string, Recipe>> = {
+  pandas: {
+    endpoints: ['citation-share', 'sentiment'],
+    run: (place) => run(place, 'python3', '-c', codeOf('pandas', 'python', place) + WRITE_FRAMES),
+    read: async ({ folder }, table) => JSON.parse(await readFile(join(folder, `${table}.json`), 'utf8')),
+  },
+  PostgreSQL: {
+    endpoints: ['visibility'],
+    run: (place) => run(place, 'sh', '-c', codeOf('PostgreSQL', 'sh', place)),
+    read: async (place, table) => {
+      const types = `select to_json(data_type) from information_schema.columns where table_name = '${table}' order by ordinal_position`
+      const rows = await psql(place, `select to_json(loaded) from ${table} as loaded`)
+      return { types: parseLines(await psql(place, types)).map(String), rows: parseLines(rows) }
+    },
+  },
+  ClickHouse: {
+    endpoints: ['citation-share'],
+    run: (place) => clickhouse(place, codeOf('ClickHouse', 'sql', place)),
+    read: async (place, table) => {
+      const types = `select type from system.columns where table = '${table}' order by position format JSONEachRow`
+      const rows = await clickhouse(place, `select * from ${table} format JSONEachRow`)
+      return {
+        types: parseLines(await clickhouse(place, types)).map(({ type }) => String(type)),
+        rows: parseLines(rows),
+      }
+    },
+  },
+}
+
+const tableOf = (endpoint: string): string => endpoint.replaceAll('-', '_')
 
 const served = (endpoint: string, brandId = its.brandId): Promise<Row[]> =>
-  pull(`/${endpoint}`, { key: its.key, query: { brandId, fromDate: '2026-10-01' } })
+  pull(`/${endpoint}`, { key: its.key, query: { brandId, ...WINDOW } })
 
-/** Compares rows in any order. Prints those that differ, not all. */
-function expectEqual(loaded: readonly Row[], expected: readonly Row[]): void {
-  const [ours, theirs] = [loaded, expected].map((rows) => rows.map((row) => JSON.stringify(row)).sort())
-  const lacking = (all: readonly string[] = [], other: readonly string[] = []) => {
-    const known = new Set(other)
-    return all.filter((row) => !known.has(row))
-  }
-  expect(lacking(ours, theirs)).toEqual(lacking(theirs, ours))
-  expect(loaded).toHaveLength(expected.length)
-}
+const wrongKey = () => ({ key: its.key.replace(/.{4}$/, '0000') })
 
 describe.skipIf(!isInstalled)('connectors/recipes/README.md', () => {
-  const cases = RECIPES.flatMap((recipe) => ['plain', 'hostile', 'no'].map((kind) => ({ ...recipe, kind })))
-  test.for(cases)('$name loads $kind rows with their types', async ({ name, kind, endpoints, run, read }) => {
-    const here = await place({ brandId: { hostile, no: empty }[kind] })
-    const printed = await run(here)
-    for (const endpoint of endpoints) {
-      const { types, rows } = (await read(here, endpoint)) ?? { types: [], rows: [] }
-      expectTyped(endpoint, types)
-      // pandas has no empty text next to a missing one.
-      const expected = (await served(endpoint, here.brandId)).map((row) =>
-        name === 'pandas' && row.domain === '' ? { ...row, domain: null } : row,
-      )
-      expectEqual(rows, expected)
-    }
-    if (name === 'DuckDB' && kind !== 'no') {
-      const rows = await served('citation-share', here.brandId)
-      const sum = (field: string) => rows.reduce((total, row) => total + Number(row[field]), 0)
-      const rate = Number(printed.trimEnd().split('\n').at(-1))
-      expect(rate).toBe((sum('owned_citations') / sum('citations')) * 100)
-    }
-  })
+  describe.each(Object.entries(RECIPES))('%s', (_, { endpoints, run, read }) => {
+    const expectNothing = async (here: Place) =>
+      expect(await read(here, tableOf(endpoints[0] ?? '')).catch(() => ({ rows: [] }))).toMatchObject({
+        rows: [],
+      })
 
-  test.for(RECIPES)('$name loads the first and the last day', async ({ endpoints, run, read }) => {
-    const dates = `fromDate=${DISTANT_DAYS[0]}&toDate=${DISTANT_DAYS[1]}`
-    const here = { ...(await place({ brandId: distant })), dates }
-    await run(here)
-    for (const endpoint of endpoints) {
-      const { rows = [] } = (await read(here, endpoint)) ?? {}
-      expect(rows.map(({ date }) => date).sort()).toEqual(DISTANT_DAYS)
-    }
-  })
+    test.for(['all', 'no'])('loads %s rows with their types', async (kind) => {
+      const here = await place(kind === 'no' ? { brandId: empty } : {})
+      await run(here)
+      for (const endpoint of endpoints) {
+        const { types, rows } = await read(here, tableOf(endpoint))
+        expectTyped(endpoint, types)
+        const [loaded, expected] = [rows, await served(endpoint, here.brandId)].map((all) =>
+          all.map((row) => JSON.stringify(row)).sort(),
+        )
+        expect(loaded).toEqual(expected)
+      }
+    })
 
-  test.for(RECIPES)('$name fails with a wrong key, and loads nothing', async ({
-    endpoints,
-    run,
-    read,
-    unauthorized,
-  }) => {
-    const here = await place(wrongKey())
-    await expect(run(here)).rejects.toThrow(unauthorized)
-    expectNothing(await read(here, endpoints[0] ?? ''))
-  })
+    test('fails with a wrong key and when the transfer breaks, and loads nothing', async () => {
+      for (const [own, message] of [
+        [wrongKey(), /401|\(22\)/],
+        [{ url: breaking.url }, /\(18\)|IncompleteRead|Unexpected EOF/],
+      ] as const) {
+        const here = await place(own)
+        await expect(run(here)).rejects.toThrow(message)
+        await expectNothing(here)
+      }
+    })
 
-  test.for(RECIPES)('$name fails when the transfer breaks, and loads nothing', async ({
-    endpoints,
-    run,
-    read,
-    broken,
-  }) => {
-    const here = await place({ url: breaking.url })
-    await expect(run(here)).rejects.toThrow(broken)
-    expectNothing(await read(here, endpoints[0] ?? ''))
-  })
-
-  // DuckDB follows each redirect.
-  const others = RECIPES.filter(({ name }) => name !== 'DuckDB')
-  test.for(others)('$name follows no redirect, and loads nothing', async ({ endpoints, run, read }) => {
-    const { url, followed, close } = await startRedirectingServer()
-    onTestFinished(async () => void (await close()))
-    const here = await place({ url })
-    // curl takes a redirect for a success.
-    await run(here).catch(String)
-    expect(followed).toEqual([])
-    expectNothing(await read(here, endpoints[0] ?? ''))
-  })
-
-  test('pandas sends a User-Agent of its own', async () => {
-    const { url, asked, close } = await startFlakyProxy(inject('serviceUrl'))
-    onTestFinished(close)
-    const here = await place({ url })
-    await runIn(here, 'python3', '-c', codeOf('pandas', 'python', here))
-    expect([...asked.values()]).toEqual(Array(2).fill(['acme-notebook/1.0']))
-  })
-
-  test('pandas says that the key is missing', async () => {
-    const here = await place({ key: '' })
-    const code = codeOf('pandas', 'python', here)
-    await expect(runIn(here, 'python3', '-c', code)).rejects.toThrow(
-      /^Set EXPORT_API_KEY to your API key\.\n\n$/,
-    )
+    test('follows no redirect, and loads nothing', async () => {
+      const { url, followed, close } = await startRedirectingServer()
+      onTestFinished(async () => void (await close()))
+      const here = await place({ url })
+      // curl takes a redirect for a success.
+      await run(here).catch(String)
+      expect(followed).toEqual([])
+      await expectNothing(here)
+    })
   })
 
   test('the first look lists the brands', async () => {
     const here = await place()
-    const listed = await runIn(here, 'sh', '-c', codeOf('A first look', 'sh', here))
+    const listed = await run(here, 'sh', '-c', codeOf('A first look', 'sh', here))
     expect(listed).toMatch(new RegExp(`^id,name,[^\r]*\r\n${its.brandId},`))
   })
 
-  test('curl saves whole files under the names of the service', async () => {
+  test('curl saves whole files under the names of the service, and no other', async () => {
     const here = await place()
-    await runIn(here, 'sh', '-c', codeOf('curl', 'sh', here))
-    const [csv = '', ndjson = '', ...others] = (await readdir(here.folder)).sort()
-    expect(others).toEqual([])
-    const dates = `${its.brandId}_2026-10-01_\\d{4}-\\d\\d-\\d\\d`
-    expect(csv).toMatch(new RegExp(`^citation-share_${dates}\\.csv$`))
-    expect(ndjson).toMatch(new RegExp(`^sentiment_${dates}\\.ndjson$`))
-    const [url = ''] = codeOf('curl', 'sh', here).match(/http:[^']*format=csv[^']*/) ?? []
-    const whole = await fetch(url, { headers: { 'X-API-Key': its.key } })
-    expect(await readFile(join(here.folder, csv), 'utf8')).toBe(await whole.text())
-    const lines = (await readFile(join(here.folder, ndjson), 'utf8')).trimEnd().split('\n')
-    expect(lines.map((line) => JSON.parse(line))).toEqual(await served('sentiment'))
-    await expect(runIn(here, 'sh', '-c', codeOf('curl', 'sh', here))).rejects.toThrow('curl: (23)')
-  })
-
-  test.for([
-    ['a wrong key', '(22)'],
-    ['a transfer that breaks', '(18)'],
-  ])('curl fails with %s, and leaves no file', async ([cause, code]) => {
-    const here = await place(cause === 'a wrong key' ? wrongKey() : { url: breaking.url })
-    const [first = ''] = codeOf('curl', 'sh', here).split(/(?<!\\)\n/)
-    await expect(runIn(here, 'sh', '-c', first)).rejects.toThrow(`curl: ${code}`)
-    expect(await readdir(here.folder)).toEqual([])
-  })
-
-  test('the query of Power Query parses, and asks for the columns that it types', async () => {
-    const here = await place()
-    const query = codeOf('Excel and Power BI', 'powerquery', here)
-    expect(TaskUtils.isParseStageOk(await TaskUtils.tryLexParse(DefaultSettings, query))).toBe(true)
-    const texts = Object.fromEntries(
-      [...query.matchAll(/(\w+)"? = "([^"]*)"/g)].map(([, name, text]) => [name, text]),
-    )
-    const url = new URL(texts.RelativePath, /Web\.Contents\(\s*"([^"]*)"/.exec(query)?.[1])
-    url.search = String(
-      new URLSearchParams({ format: texts.format, brandId: texts.brandId, fromDate: texts.fromDate }),
-    )
-    const response = await fetch(url, { headers: { 'X-API-Key': texts.ApiKey } })
-    expect(response.status).toBe(200)
-    const columns = [...query.matchAll(/\{"(\w+)", (type date|\w+\.Type)\}/g)]
-    const [header] = (await response.text()).split('\r\n')
-    expect(columns.map(([, name]) => name).join()).toBe(header)
-    expectTyped(
-      'sentiment',
-      columns.map(([, , type = '']) => type),
-    )
+    const code = codeOf('curl', 'sh', here)
+    await run(here, 'sh', '-c', code)
+    for (const [url = ''] of code.matchAll(/http:[^']*/g)) {
+      const whole = await fetch(url, { headers: { 'X-API-Key': its.key } })
+      const [, name = ''] = /filename="(.*)"/.exec(whole.headers.get('Content-Disposition') ?? '') ?? []
+      expect(await readFile(join(here.folder, name), 'utf8')).toBe(await whole.text())
+    }
+    expect(await readdir(here.folder)).toHaveLength(2)
+    const [first = ''] = code.split(/(?<!\\)\n/)
+    await expect(run(here, 'sh', '-c', first)).rejects.toThrow('curl: (23)')
+    for (const [own, message] of [
+      [wrongKey(), 'curl: (22)'],
+      [{ url: breaking.url }, 'curl: (18)'],
+    ] as const) {
+      const there = await place(own)
+      const [first = ''] = codeOf('curl', 'sh', there).split(/(?<!\\)\n/)
+      await expect(run(there, 'sh', '-c', first)).rejects.toThrow(message)
+      expect(await readdir(there.folder)).toEqual([])
+    }
   })
 })
-
-const wrongKey = () => ({ key: `${its.key.slice(0, -4)}0000` })
-
-const expectNothing = (loaded: Loaded | null): void => expect(loaded?.rows ?? []).toEqual([])

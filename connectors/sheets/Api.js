@@ -1,97 +1,69 @@
-/** Returns where requests go and with which key. Throws for what cannot be right, without the key. */
-function toConnection(address, key) {
+/** Returns the body of a response. Throws the service's message, or names the setting that is wrong. */
+function get({ address = '', key = '' }, path, query = {}) {
   const baseUrl = address.trim().replace(/(\/api\/export\/v1)?\/*$/, '')
   const apiKey = key.trim()
   if (!/^https?:\/\/[\w.:/[\]-]+$/i.test(baseUrl))
     throw new Error('The address of the service must look like https://api.example.com.')
   if (!/^[!-~]+$/.test(apiKey)) throw new Error('The API key is missing, or has characters that no key has.')
-  return { baseUrl, apiKey }
-}
-
-/**
- * Returns the text of a response, and its headers by their names in lower case. Waits on 429 and 503. Throws the
- * service's message on any other error, and in the last attempt, with the status.
- */
-function send({ baseUrl, apiKey }, path, query = {}, attempts = 5) {
-  const parameters = Object.entries(query)
-    .filter(([, value]) => value)
-    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  const given = Object.entries(query).filter(([, value]) => value)
+  const parameters = given.map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
   const url = `${baseUrl}/api/export/v1/${path}?${parameters.join('&')}`
-  for (let attempt = 1; ; attempt++) {
-    const options = {
-      // The rate limit counts by the key in Authorization. All scripts of Google share addresses and User-Agent.
-      headers: { 'X-API-Key': apiKey, Authorization: `Bearer ${apiKey}` },
-      // A redirect would send the key to another address.
-      followRedirects: false,
-      muteHttpExceptions: true,
+  const options = {
+    // The rate limit counts by the key in Authorization. All scripts of Google share addresses and User-Agent.
+    headers: { 'X-API-Key': apiKey, Authorization: `Bearer ${apiKey}` },
+    // A redirect would send the key to another address.
+    followRedirects: false,
+    muteHttpExceptions: true,
+  }
+  for (let attempt = 0; ; attempt++) {
+    let [status, headers, body] = [0, {}, {}]
+    // A connection breaks, a body is cut or is no JSON.
+    try {
+      const response = UrlFetchApp.fetch(url, options)
+      status = response.getResponseCode()
+      headers = response.getHeaders()
+      body = JSON.parse(response.getContentText('UTF-8'))
+      if (status === 200 && (body.data || body.paths)) return body
+    } catch {}
+    const asked = headers['Retry-After'] ?? headers['retry-after']
+    const wait = /^\d+$/.test(asked) ? Number(asked) : status === 429 ? 12 : Math.min(2 ** attempt, 12)
+    if ((status > 200 && status < 500 && status !== 429) || attempt === 9 || wait > 300) {
+      // A gateway may repeat the key, in any case or percent-encoded.
+      const message = String(body?.error ?? `The request failed with status ${status}. Check the address.`)
+        .replace(/%[2-7][\da-f]/gi, decodeURIComponent)
+        .replace(new RegExp(apiKey.replace(/\W/g, '\\$&'), 'gi'), '<API key>')
+        .replace(/\p{Cc}/gu, ' ')
+      throw Object.assign(new Error(message.slice(0, 1000)), { status })
     }
-    const response = UrlFetchApp.fetch(url, options)
-    const status = response.getResponseCode()
-    const text = response.getContentText('UTF-8')
-    const named = Object.entries(response.getHeaders())
-    const headers = Object.fromEntries(named.map(([name, value]) => [name.toLowerCase(), value]))
-    if (status === 200) return { text, headers }
-    if ((status !== 429 && status !== 503) || attempt === attempts)
-      throw Object.assign(new Error(messageOf(status, text, apiKey)), { status })
-    Utilities.sleep(Number(headers['retry-after'] ?? '5') * 1000)
+    Utilities.sleep(wait * 1000)
   }
 }
 
-const getJson = (connection, path) => JSON.parse(send(connection, path).text)
-
-/** Returns the message of an answer without what a gateway may repeat in it: the key in any case or percent-encoding. */
-function messageOf(status, text, apiKey) {
-  const key = new RegExp(apiKey.replace(/\W/g, '\\$&'), 'gi')
-  try {
-    return JSON.parse(text)
-      .error.replace(/%[2-7][\da-f]/gi, decodeURIComponent)
-      .replace(key, '<API key>')
-      .replace(/\p{Cc}/gu, ' ')
-      .slice(0, 1000)
-  } catch {
-    // A proxy answered.
-    return `The service answered ${status}.`
-  }
-}
-
-/** Returns the rows of a window as arrays of values, in the order of the fields. An empty cell is null. */
-function getRows(connection, { id, fields }, window, toValue) {
-  const [names, ...records] = getRecords(connection, id, { ...window, format: 'csv' })
-  const columns = fields.map(({ name, type }) => ({ type, index: names.indexOf(name) }))
-  return records.map((cells) =>
-    columns.map(({ type, index }) => (cells[index] === '' ? null : toValue(type, cells[index]))),
-  )
-}
-
-/** Returns the records of a file, whose transfer Google can cut without an error. Throws after three incomplete ones. */
-function getRecords(connection, id, query) {
-  for (let attempt = 1; attempt <= 3; attempt++) {
-    const { text, headers } = send(connection, id, query)
-    const records = Utilities.parseCsv(text)
-    const expected = headers['x-expected-rows'] ?? records.length - 1
-    // A complete file ends a record.
-    if (text.endsWith('\r\n') && records.length - 1 === Number(expected)) return records
-  }
-  throw new Error(`The file of ${id} arrived incomplete three times. Load it again later, or shorter dates.`)
+/** Returns the rows of all pages as arrays of values, in the order of the fields. */
+function getRows(connection, { id, fields }, query, toValue) {
+  const rows = []
+  let cursor = ''
+  do {
+    const { data, pagination } = get(connection, id, { ...query, cursor })
+    for (const row of data) rows.push(fields.map(({ name, type }) => toValue(type, row[name])))
+    cursor = pagination?.nextCursor
+  } while (cursor)
+  return rows
 }
 
 /** Returns the endpoints that the service's OpenAPI document describes, with the fields of their rows. */
 function getEndpoints(connection) {
-  const { paths, components } = getJson(connection, 'openapi.json')
-  const lastSegment = (path) => path.slice(path.lastIndexOf('/') + 1)
-  // These are no tables of rows.
-  const others = ['days', 'changes']
-  const tables = Object.entries(paths).filter(([path]) => !others.includes(lastSegment(path)))
-  return tables.map(([path, { get }]) => {
-    const { items } = get.responses[200].content['application/json'].schema.properties.data
-    const { properties, 'x-primary-key': key } = components.schemas[lastSegment(items.$ref)]
-    const fields = Object.entries(properties).map(([name, { type, format, description, ...rest }]) => ({
-      name,
+  const { paths, components } = get(connection, 'openapi.json')
+  // These two have no rows of data.
+  const tables = Object.entries(paths).filter(([path]) => !/\/(days|changes)$/.test(path))
+  return tables.map(([path, { get: operation }]) => {
+    const { summary: title, 'x-formula': formula, responses } = operation
+    const { items } = responses[200].content['application/json'].schema.properties.data
+    const { properties, 'x-primary-key': key } = components.schemas[items.$ref.split('/').pop()]
+    const fields = Object.entries(properties).map(([name, { type, format, ...rest }]) => {
       // The format of a number is its width in memory.
-      type: [type].flat()[0].replace('string', format ?? 'string'),
-      description,
-      isSummed: rest['x-aggregation'] === 'sum',
-    }))
-    return { id: lastSegment(path), title: get.summary, formula: get['x-formula'], key, fields }
+      return { ...rest, name, type: [type].flat()[0].replace('string', format ?? 'string') }
+    })
+    return { id: path.split('/').pop(), title, formula, key, fields }
   })
 }

@@ -9,6 +9,7 @@ const TYPES: Readonly<Partial<Record<ColumnType, RegExp>>> = {
   integer: /int/i,
   number: /decimal|numeric|float64|currency/i,
   text: /string|text|varchar/i,
+  timestamp: /timestamp/i,
 }
 
 /** Expects a tool's types of the fields of an endpoint's rows, in their order. */

@@ -1,6 +1,6 @@
 import { beforeAll, expect, inject, test } from 'vitest'
 import { readStreams } from '../../../site/reference/streams.ts'
-import { call } from '../../../test/fixtures/call.ts'
+import { call, type Row } from '../../../test/fixtures/call.ts'
 import { addHostileTexts } from '../../../test/fixtures/hostile-texts.ts'
 import { database } from '../../../test/fixtures/rows.ts'
 import { type Tenant, tenant } from '../../../test/fixtures/tenant.ts'
@@ -8,7 +8,7 @@ import { runScript } from '../../test-support/apps-script.ts'
 import { fillMetrics } from '../../test-support/fill-metrics.ts'
 import { served } from '../../test-support/served.ts'
 
-// Runs the connector in Node, over an imitation of DataStudioApp and the real service.
+// Runs the connector in Node, over the few functions of Google that it calls and the real service.
 
 const db = database()
 const STREAMS = readStreams().filter(({ kind }) => kind !== 'changes')
@@ -22,168 +22,93 @@ beforeAll(async () => {
   await addHostileTexts(db, its.brandId, '2026-10-04')
 })
 
-type Field = { readonly Id: string; readonly kind: string; readonly Type: string; readonly Formula?: string }
-type Data = { readonly schema: readonly Field[]; readonly rows: readonly { values: unknown[] }[] }
-type Built = Record<string, unknown>
+type Made = { [name: string]: unknown; readonly made: Made[] }
+type Answer = { readonly schema: Made; readonly rows: unknown }
 
-/** Returns an object whose setters write a property each, and return it. */
-function builder(built: Built, methods: Record<string, unknown> = {}): unknown {
-  const self: unknown = new Proxy(methods, {
-    get: (_, method: string) => {
-      if (method === 'build') return () => built
-      if (method in methods) return methods[method]
-      return (value: unknown) => {
-        if (value === undefined) throw new Error(`Invalid argument: ${method}`)
-        built[method.slice('set'.length)] = value
-        return self
-      }
-    },
-  })
+/** Imitates objects of Google: `set…` writes a property, `new…` and `get…` make an object. */
+function imitate(object: Made): unknown {
+  const methods: Readonly<Record<string, unknown>> = {
+    addOption: () => {},
+    asArray: () => object.made.map(({ Id }) => ({ getId: () => Id })),
+    build: () => object,
+    forIds: (ids: string[]) =>
+      imitate({ made: ids.map((id) => object.made.find(({ Id }) => Id === id) ?? { made: [] }) }),
+    throwException: () => expect.fail(String(object.Text)),
+  }
+  const make = (kind: string) => imitate(object.made[object.made.push({ kind, made: [] }) - 1] ?? object)
+  const set = (name: string, value: unknown) => {
+    object[name] = value
+    return self
+  }
+  const method = (name: string) => (value: unknown) =>
+    name.startsWith('set') ? set(name.slice(3), value) : make(name)
+  // An enumeration has its members' names.
+  const members = new Proxy({}, { get: (_, name) => name })
+  const get = (_: object, name: string) => methods[name] ?? (/^[A-Z]/.test(name) ? members : method(name))
+  const self: unknown = new Proxy({}, { get })
   return self
 }
 
-const fieldList = (fields: Built[]): object => {
-  const add = (kind: string) => () => {
-    const field = { kind }
-    fields.push(field)
-    return builder(field)
-  }
-  return {
-    newMetric: add('METRIC'),
-    newDimension: add('DIMENSION'),
-    forIds: (ids: string[]) => fieldList(ids.map((id) => fields.find(({ Id }) => Id === id) ?? {})),
-    asArray: () => fields.map(({ Id }) => ({ getId: () => Id })),
-    build: () => fields,
-  }
-}
-
-function getConfig() {
-  const selects: Built[] = []
-  const newSelectSingle = () => {
-    const options: unknown[] = []
-    const select = { options }
-    selects.push(select)
-    return builder(select, { addOption: (option: { build: () => unknown }) => options.push(option.build()) })
-  }
-  return builder({ selects }, { newSelectSingle, newOptionBuilder: () => builder({}) })
-}
-
-const newUserError = () => {
-  const error: Built = {}
-  const throwException = () => {
-    throw new Error(String(error.Text))
-  }
-  return builder(error, { throwException })
-}
-
-const names = (list: string) => Object.fromEntries(list.split(' ').map((name) => [name, name]))
-
-const DataStudioApp = {
-  createCommunityConnector: () => ({
-    AuthType: names('PATH_KEY'),
-    FieldType: names('TEXT NUMBER BOOLEAN PERCENT YEAR_MONTH_DAY YEAR_MONTH_DAY_SECOND'),
-    AggregationType: names('SUM AUTO'),
-    newAuthTypeResponse: () => builder({}),
-    newSetCredentialsResponse: () => builder({}),
-    newUserError,
-    getConfig,
-    getFields: () => fieldList([]),
-  }),
-}
-
-const credentials = (key: string) => ({ pathKey: { path: `${inject('serviceUrl')}/`, key } })
-
 function signIn(key = its.key) {
-  const { script } = runScript('looker-studio', { DataStudioApp })
-  const run = <Result>(name: string, argument?: unknown) => script[name]?.<Result>(argument)
-  run('setCredentials', credentials(key))
-  return run
+  const { script, queue } = runScript('looker-studio', { DataStudioApp: imitate({ made: [] }) })
+  const run = (name: string, argument?: unknown) => script[name]?.<Answer & Made>(argument) ?? expect.fail()
+  const setCredentials = (key: string) =>
+    run('setCredentials', { pathKey: { path: inject('serviceUrl'), key } })
+  const fieldsOf = (endpoint: string) => run('getSchema', { configParams: { endpoint } }).schema.made
+  return { run, queue, fieldsOf, setCredentials, credentials: setCredentials(key) }
 }
 
-const request = (endpoint: string, fields: readonly string[], brandId = its.brandId) => ({
-  configParams: { endpoint, brandId },
+const request = (endpoint: string, fields: readonly string[]) => ({
+  configParams: { endpoint, brandId: its.brandId },
   dateRange,
   fields: fields.map((name) => ({ name })),
 })
 
-test('accepts a key that the service accepts, asks for another after a revocation, and not in an outage', async () => {
-  const own = await tenant(db)
-  const { script, queue } = runScript('looker-studio', { DataStudioApp })
-  const isValid = () => script.isAuthValid?.()
-  expect(script.getAuthType?.()).toEqual({ AuthType: 'PATH_KEY' })
-  script.setCredentials?.(credentials('svc_live_wrong'))
-  expect(isValid()).toBe(false)
-  expect(script.setCredentials?.(credentials(own.key))).toEqual({ IsValid: true })
-  for (const status of [429, 500, 503]) {
-    queue.push({ status, text: '{"error":"Later."}', headers: { 'Retry-After': '1' } })
-    expect(isValid()).toBe(true)
-  }
-  await db.query('update api_keys set revoked_at = now() where id = $1', [own.keyId])
-  expect(isValid()).toBe(false)
-  script.setCredentials?.(credentials(its.key))
-  expect(isValid()).toBe(true)
-  script.resetAuth?.()
-  expect(isValid()).toBe(false)
-})
-
-test('offers the endpoints and the brands', () => {
-  const { selects = [] } = signIn()<{ selects: { options: { Value: string }[] }[] }>('getConfig') ?? {}
-  expect(selects.map(({ options }) => options.map(({ Value }) => Value))).toEqual([
-    STREAMS.map(({ endpoint }) => endpoint),
-    [its.brandId],
+test(`offers endpoints and brands, and rejects a wrong key with the service's message`, async () => {
+  const { run, credentials, setCredentials, queue } = signIn()
+  expect(credentials.IsValid).toBe(true)
+  expect(run('getConfig').made.flatMap(({ Value }) => Value ?? [])).toEqual([
+    ...STREAMS.map(({ endpoint }) => endpoint),
+    its.brandId,
   ])
+  queue.push({ status: 403, text: '{"error":"No plan."}' })
+  expect(run('isAuthValid')).toBe(true)
+  const wrong = its.key.replace(/.{4}$/, '0000')
+  expect(setCredentials(wrong).IsValid).toBe(false)
+  const { error } = await call('/brands', { key: wrong })
+  expect(() => run('getData', request('sentiment', ['date']))).toThrow(error)
 })
 
 test.for(STREAMS)('returns the requested fields of $name in the dates of the report', async (stream) => {
-  const { endpoint, kind, columns, totals } = stream
-  const run = signIn()
-  const { schema = [] } = run<Data>('getSchema', { configParams: { endpoint } }) ?? {}
-  const fields = columns.filter(({ name }) => kind === 'brands' || name !== 'brand_id').reverse()
+  const { endpoint, columns, totals } = stream
+  const { run, fieldsOf } = signIn()
+  const fields = columns.filter(({ field }) => field !== 'brand_id').reverse()
   const ids = fields.map(({ field }) => field)
-  const plain = schema.filter(({ Formula }) => Formula === undefined)
+  const plain = fieldsOf(endpoint).filter(({ Formula }) => Formula === undefined)
   expect(plain.map(({ Id }) => Id).reverse()).toEqual(ids)
-  expect(plain.filter((field) => field.kind === 'METRIC').map(({ Id }) => Id)).toEqual(totals)
+  expect(plain.filter(({ kind }) => kind === 'newMetric').map(({ Id }) => Id)).toEqual(totals)
 
-  const data = run<Data>('getData', request(endpoint, ids))
-  expect(data?.schema.map(({ Id }) => Id)).toEqual(ids)
   const query = { fromDate: dateRange.startDate, toDate: dateRange.endDate }
   const rows = await served(stream, { key: its.key, brandIds: [its.brandId], query })
   expect(rows.length).toBeGreaterThan(endpoint === 'citations' ? 1000 : 0)
-  const values = (row: (typeof rows)[number]) => fields.map(({ field, type }) => written(type, row[field]))
-  expect(data?.rows).toEqual(rows.map((row) => ({ values: values(row) })))
+  expect(run('getData', request(endpoint, ids))).toMatchObject({
+    schema: { made: ids.map((Id) => ({ Id })) },
+    rows: rows.map((row) => ({ values: fields.map(({ field, type }) => written(type, row[field])) })),
+  })
 })
 
-/** A value as Looker Studio reads it. Google reads an empty text as an empty cell. */
-function written(type: string, value: unknown): unknown {
-  if (value === '') return null
-  if (type === 'date') return String(value).replaceAll('-', '')
-  return type === 'timestamp' ? String(value).slice(0, 19).replaceAll(/\D/g, '') : value
-}
+/** A value as Looker Studio reads it. */
+const written = (type: string, value: Row[string] | undefined) =>
+  /date|timestamp/.test(type) ? String(value).replaceAll(/\D/g, '').slice(0, 14) : value
 
 test('calculates the rates of a period from sums', () => {
-  const run = signIn()
-  const formulas = STREAMS.flatMap(({ endpoint }) => {
-    const { schema = [] } = run<Data>('getSchema', { configParams: { endpoint } }) ?? {}
-    return schema.flatMap(({ Formula, Type }) => (Formula === undefined ? [] : [[endpoint, Type, Formula]]))
-  })
-  for (const formula of [
-    ['visibility', 'PERCENT', '(SUM($visible_count)) / (SUM($total_prompts))'],
-    ['sentiment', 'PERCENT', '(SUM($positive_weight)) / (SUM($positive_weight) + SUM($negative_weight))'],
+  const { fieldsOf } = signIn()
+  for (const [endpoint, formula] of [
+    ['sentiment', '(SUM($positive_weight)) / (SUM($positive_weight) + SUM($negative_weight))'],
     [
       'recommended-rate',
-      'PERCENT',
       '(SUM(ROUND($recommended_rate * $judged_answers / 100, 0))) / (SUM($judged_answers))',
     ],
-  ])
-    expect(formulas).toContainEqual(formula)
-})
-
-test(`asks for the data when none is selected, and shows the service's message`, async () => {
-  const own = await tenant(db)
-  const run = signIn(own.key)
-  expect(() => run('getSchema', {})).toThrow('Select the data')
-  expect(() => run('getData', request('sentiment', ['date']))).toThrow(/brand/i)
-  await db.query('update api_keys set revoked_at = now() where id = $1', [own.keyId])
-  const { error } = await call('/brands', { key: own.key })
-  expect(() => run('getData', request('sentiment', ['date'], own.brandId))).toThrow(error)
+  ] as const)
+    expect(fieldsOf(endpoint).at(-1)).toMatchObject({ Type: 'PERCENT', Formula: formula })
 })
