@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +71,8 @@ def export_api_source(
         if not has_documents():
             del columns["rows"]
             yield from to_metrics(documents)
-        key = ["endpoint", "brand_id", "date"]
-        yield to_table("days", documents, columns, write_disposition="merge", primary_key=key)
+        rows = [{name: document[name] for name in columns} for document in documents]
+        yield to_table("days", rows, columns, write_disposition="merge", primary_key=["endpoint", "brand_id", "date"])
 
     return [brands, days]
 
@@ -81,8 +80,9 @@ def export_api_source(
 def read_days(client: Client, state: dict[str, Any]) -> list[dict[str, Any]]:
     """Returns the days of the next pages, and stores the cursor that follows them."""
     days: dict[tuple[str, str, str], dict[str, Any]] = {}
-    is_part = False
-    for number in count(1):
+    number, is_part = 0, False
+    while True:
+        number += 1
         cursor = state.get("cursor")
         page = client.get("days", parse_days, cursor=cursor, fromDate=state.get("start_date"))
         documents, state["cursor"], state["has_more"] = page
@@ -100,7 +100,6 @@ def read_days(client: Client, state: dict[str, Any]) -> list[dict[str, Any]]:
             return [day for day in days.values() if len(day["rows"]) == day["row_count"]]
         if state["cursor"] == cursor:
             raise ExportApiError("The pages of days do not end. Check base_url.")
-    raise AssertionError
 
 
 def parse_days(body: Any) -> tuple[list[dict[str, Any]], str, bool]:
@@ -111,7 +110,7 @@ def parse_days(body: Any) -> tuple[list[dict[str, Any]], str, bool]:
 
 
 def to_metrics(documents: list[dict[str, Any]]) -> Iterator[Any]:
-    """Moves the rows of days to the tables of their metrics, where they replace those of the same days.
+    """Yields the rows of each metric. In its table, they replace those of the same days.
 
     A day without rows has one row in the staging table, of nulls: it deletes the day and is not inserted.
     """
@@ -122,7 +121,7 @@ def to_metrics(documents: list[dict[str, Any]]) -> Iterator[Any]:
             {"brand_id": document["brand_id"], "date": document["date"], **row}
             for document in documents
             if document["endpoint"].replace("-", "_") == name
-            for row in document.pop("rows") or [{}]
+            for row in document["rows"] or [{}]
         ]
         key = ("brand_id", "date")
         never_null = next(name for name, column in columns.items() if not column["nullable"] and name not in key)
