@@ -69,7 +69,10 @@ test('keeps the promises of a copy in DuckDB, PostgreSQL and a bucket', {
       schema: 'export_api',
     },
     {
-      command: command(`${LOAD} postgres`, { DESTINATION__POSTGRES__CREDENTIALS: server }),
+      command: command(`${LOAD} postgres`, {
+        DESTINATION__POSTGRES__CREDENTIALS: server,
+        PAGES_OF_A_LOAD: '1',
+      }),
       copy: server,
       schema: 'export_api',
     },
@@ -158,11 +161,13 @@ test('goes on after loads that fail, and loads what an earlier start_date adds',
   await sql('alter table export_api.sentiment rename positive_mentions to renamed')
   await expect(copy.load({ start: later })).rejects.toThrow(/positive_mentions/)
   await sql('alter table export_api.sentiment rename renamed to positive_mentions')
+  await edit('2026-10-08')
   await copy.load({ start: later })
   expect(await copy.differences(later)).toEqual([])
 
   await edit('2026-10-07')
-  const other = spawn(join(bin, 'duckdb'), [file, '-c', 'select 1', '-interactive'])
+  const other = spawn(join(bin, 'duckdb'), [file])
+  other.stdin.write('select 1;\n')
   await once(other.stdout, 'data')
   await expect(copy.load({ start: later })).rejects.toThrow(/lock/)
   other.kill()

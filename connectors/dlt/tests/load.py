@@ -1,4 +1,4 @@
-"""Loads into the destination of the first argument, few pages at a time. `kill` ends it before the cursor is stored.
+"""Loads into the destination of the first argument. A second one, `kill`, ends it before the cursor is stored.
 
 Writes the rows of Delta tables to copy/<table>.jsonl.
 """
@@ -15,7 +15,7 @@ from deltalake import DeltaTable
 from dlt.load.load import Load
 
 destination, *failure = sys.argv[1:]
-export_api.MOST_PAGES = 4
+export_api.MOST_PAGES = int(os.environ.get("PAGES_OF_A_LOAD", "50"))
 if failure == ["kill"]:
     Load.complete_package = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 export_api.load(dlt.pipeline("copy", destination=destination, dataset_name="export_api"))
