@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, inject, test } from 'vitest'
 import { readStreams } from '../../../site/reference/streams.ts'
-import type { Row } from '../../../test/fixtures/call.ts'
+import { call, type Row } from '../../../test/fixtures/call.ts'
 import { readCodeBlocks } from '../../../test/fixtures/code-blocks.ts'
 import { hasAll } from '../../../test/fixtures/programs.ts'
 import { database, refresh } from '../../../test/fixtures/rows.ts'
@@ -152,7 +152,7 @@ test.for([
 test('goes on after loads that fail, and loads what an earlier start_date adds', async ({ expect }) => {
   const copy = await startCopy('duckdb')
   const file = join(copy.cwd, 'copy.duckdb')
-  const sql = (statement: string) => run(join(bin, 'duckdb'), ['-bail', file, statement])
+  const sql = (statement: string) => run(join(bin, 'duckdb'), ['-bail', '-json', file, statement])
   const later = '2026-10-02'
   await copy.load({ start: later })
   expect(await copy.differences(later)).toEqual([])
@@ -174,6 +174,13 @@ test('goes on after loads that fail, and loads what an earlier start_date adds',
   await once(other, 'close')
   await copy.load()
   expect(await copy.differences()).toEqual([])
+
+  const { stdout } = await sql(`select endpoint, brand_id, date, digest, row_count,
+    strftime(changed_at at time zone 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ') as changed_at from export_api.days`)
+  const { data } = await call('/days', { key: its.key, query: { fromDate: START } })
+  expect(data.length).toBeGreaterThan(200)
+  const proofs = data.map(({ causes, offset, rows, ...proof }) => proof)
+  expect(sorted(JSON.parse(stdout))).toEqual(sorted(proofs))
 })
 
 test('the queries of the README read Delta tables', async ({ expect }) => {
