@@ -15,9 +15,9 @@ __all__ = ["ExportApiError", "export_api_source", "load"]
 
 # The columns of each table. `npm run openapi` writes the file.
 TABLES: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("streams.json").read_text("utf-8"))
-# Of a load, which keeps their days in memory.
+# The days of a load are kept in memory.
 MOST_PAGES = 50
-# Deletes the days in the staging table. Renames its columns, because destinations qualify names differently.
+# Deletes the days that are in the staging table. Destinations differ in how they qualify names, so it renames columns.
 DELETE_DAYS = (
     "EXISTS (SELECT 1 FROM (SELECT brand_id AS b, date AS d FROM {staging_table}) AS loaded"
     " WHERE loaded.b = brand_id AND loaded.d = date)"
@@ -27,8 +27,8 @@ DELETE_DAYS = (
 def load(pipeline: dlt.Pipeline, **settings: Any) -> None:
     """Runs a pipeline until the copy is up to date. The settings are arguments of `export_api_source`.
 
-    Empties the working folder of the pipeline first. The destination has the state that belongs to the copy, and the
-    folder can have a later one, of an interrupted run.
+    Deletes the working folder of the pipeline first, because an interrupted run can leave a later state there than the
+    destination has.
     """
     pipeline.drop()
     has_more = True
@@ -42,7 +42,7 @@ def load(pipeline: dlt.Pipeline, **settings: Any) -> None:
 def export_api_source(
     base_url: str = dlt.config.value, api_key: str = dlt.secrets.value, start_date: str | None = None
 ) -> list[DltResource]:
-    """Loads the days that changed since the previous load, of about 50 pages at most. `load` loads all.
+    """Loads days that changed since the previous load, up to 50 pages or the end of a large day. `load` loads all.
 
     Args:
         base_url: Root of the service's host, such as https://api.example.com.
@@ -93,10 +93,10 @@ def read_days(client: Client, state: dict[str, Any]) -> list[dict[str, Any]]:
             if offset:
                 days[key]["rows"] += document["rows"]
             else:
-                # A day that changes meanwhile comes again.
+                # Replaces the day if it came before and changed meanwhile.
                 days[key] = document
         if not state["has_more"] or number >= MOST_PAGES and not is_part:
-            # A large day that changed between two of its parts comes again, maybe in the next load.
+            # A large day that changed between two of its parts comes again, maybe in the next load only.
             return [day for day in days.values() if len(day["rows"]) == day["row_count"]]
         if state["cursor"] == cursor:
             raise ExportApiError("The pages of days do not end. Check base_url.")

@@ -54,7 +54,7 @@ class Client:
             except (requests.ConnectionError, requests.Timeout, ChunkedEncodingError, ContentDecodingError) as error:
                 problem = self.clean(str(error))
                 if "CERTIFICATE_VERIFY_FAILED" in problem:
-                    problem += " If your network has a certificate authority of its own, set REQUESTS_CA_BUNDLE to it."
+                    problem += " Set REQUESTS_CA_BUNDLE to the file of your network's certificate authority."
                     break
                 continue
             problem = "A response is incomplete. Run again."
