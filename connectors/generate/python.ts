@@ -1,18 +1,52 @@
+import document from '../../functions/openapi.json' with { type: 'json' }
 import { PAGE_SIZE } from '../../lib/rows/size.ts'
+import { type Endpoint, isMetric, listsChanges } from '../../site/reference/endpoint.ts'
+import { readReference } from '../../site/reference/reference.ts'
 import type { Stream } from '../../site/reference/streams.ts'
 import type { Generated } from './generated.ts'
 
-const PACKAGES = ['dlt/sources/export_api', 'singer/tap-export-api/tap_export_api']
+const SINGER = 'singer/tap-export-api/tap_export_api'
 
 /** Returns the JSON of a stream, with a line for each column. */
 const toJson = ({ title: _, formula: __, columns, ...stream }: Stream): string =>
   `${JSON.stringify(stream).slice(0, -1)},"columns":[\n${columns.map((column) => JSON.stringify(column)).join(',\n')}\n]}`
 
-/** Writes the streams as JSON, and the page size, into the packages of the connectors in Python. */
+/** The types of dlt, by the format or type in the OpenAPI document. */
+const DLT_TYPES = new Map(
+  Object.entries({
+    uuid: 'text',
+    date: 'date',
+    'date-time': 'timestamp',
+    string: 'text',
+    integer: 'bigint',
+    number: 'double',
+    boolean: 'bool',
+    object: 'json',
+    array: 'json',
+  }),
+)
+
+const BRAND_ID = { name: 'brand_id', type: 'uuid', nullable: false, description: 'Identifier of the brand.' }
+
+/** Returns the JSON of an endpoint's table in dlt, with a line for each column. A day is loaded whole: it has no `offset`. */
+function toTable(endpoint: Endpoint): string {
+  const fields = [...(isMetric(endpoint) ? [BRAND_ID] : []), ...endpoint.fields]
+  const columns = fields
+    .filter(({ name }) => name !== 'offset')
+    .map(({ name, type, nullable, description }) => {
+      const data_type = DLT_TYPES.get(type)
+      if (data_type === undefined) throw new Error(`dlt has no type for ${type}.`)
+      return `${JSON.stringify(name)}:${JSON.stringify({ data_type, nullable, description })}`
+    })
+  return `"${endpoint.id.replaceAll('-', '_')}":{\n${columns.join(',\n')}\n}`
+}
+
+/** Writes the streams and the page size into the package of Singer, and the tables into that of dlt. */
 export function python(streams: readonly Stream[]): Generated[] {
-  const text = `[\n${streams.map(toJson).join(',\n')}\n]\n`
-  return PACKAGES.flatMap((folder) => [
-    { path: `${folder}/streams.json`, text },
-    { path: `${folder}/windows.py`, block: 'page size', text: `PAGE_SIZE = ${PAGE_SIZE}` },
-  ])
+  const tables = readReference(document).endpoints.filter((endpoint) => !listsChanges(endpoint))
+  return [
+    { path: `${SINGER}/streams.json`, text: `[\n${streams.map(toJson).join(',\n')}\n]\n` },
+    { path: `${SINGER}/windows.py`, block: 'page size', text: `PAGE_SIZE = ${PAGE_SIZE}` },
+    { path: 'dlt/sources/export_api/streams.json', text: `{\n${tables.map(toTable).join(',\n')}\n}\n` },
+  ]
 }

@@ -10,7 +10,7 @@ type Run = {
   readonly key: string
   /** The first day of the copy. */
   readonly start: string
-  /** Where the state of dlt is, and the copy, `export_api_pipeline.duckdb`. */
+  /** Where the working folder of dlt is, and the copy, `export_api_pipeline.duckdb`. */
   readonly folder: string
 }
 
@@ -18,6 +18,7 @@ type Run = {
 export const dltEnvironment = ({ url, key, start, folder }: Run) => ({
   PATH: process.env.PATH,
   ...IN_ASCII,
+  PYTHONPATH: SOURCES,
   DLT_DATA_DIR: join(folder, 'dlt'),
   RUNTIME__DLTHUB_TELEMETRY: 'false',
   SOURCES__EXPORT_API__BASE_URL: url,

@@ -1,160 +1,97 @@
 """Requests to the service."""
 
+import json
 import re
-from collections.abc import Callable, Iterator
-from functools import wraps
+import time
+from collections.abc import Callable
 from typing import Any, TypeVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
-from dlt.sources.helpers import requests
-from dlt.sources.helpers.rest_client import RESTClient
-from dlt.sources.helpers.rest_client.paginators import JSONResponseCursorPaginator
-from requests import PreparedRequest
-from requests.auth import AuthBase
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
+import requests
+from requests.exceptions import ChunkedEncodingError, ContentDecodingError
 
 T = TypeVar("T")
 USER_AGENT = "export-api-dlt/1.0.0"
-LONGEST_WAIT = 12
-# A service that asks for a longer wait is not waited for.
-MOST_WAIT = 300
-# The largest page has 4 MiB, and a list of brands some more.
+MOST_REQUESTS = 10
+# In seconds. A service that asks for more than MOST_WAIT is not waited for.
+LONGEST_WAIT, MOST_WAIT = 12, 300
+# A page of days has about 4 MB, and a list of brands some more.
 MOST_BYTES = 64 * 2**20
-# Of a window, or of a list of changes.
-MOST_PAGES = 100_000
 
 
-class SettingError(Exception):
-    """A setting is wrong. The message does not show its value, which can be a key."""
+class ExportApiError(Exception):
+    """A setting is wrong, or a request failed. The message does not contain the key."""
 
 
-class KeyAuth(AuthBase):
-    """Sends the key, in `Authorization` too: the rate limit counts by that header, or else by address and User-Agent.
+class Client:
+    """Requests the service at `base_url`. Raises `ExportApiError` for an address or a key that cannot be right."""
 
-    With an object for it, dlt does not log the key, and requests sends no password of `~/.netrc`.
-    """
+    def __init__(self, base_url: str, api_key: str) -> None:
+        root, key = base_url.strip().rstrip("/").removesuffix("/api/export/v1").rstrip("/"), api_key.strip()
+        if not re.fullmatch(r"(?ai)https?://[\w.:\[\]-]+(/[\w./~%-]+)?", root):
+            raise ExportApiError("Set base_url to an address such as https://api.example.com.")
+        if not re.fullmatch("[!-~]+", key):
+            raise ExportApiError("Set api_key to your API key, without other characters.")
+        self.url = f"{root}/api/export/v1"
+        self.key = re.compile(re.escape(key), re.IGNORECASE)
+        # The rate limit counts by the key in Authorization, or else by address and User-Agent.
+        headers = {"X-API-Key": key, "Authorization": f"Bearer {key}", "User-Agent": USER_AGENT}
+        self.session = requests.Session()
+        # Added by a function, since requests would replace Authorization by a password of ~/.netrc.
+        self.session.auth = lambda request: request.headers.update(headers) or request
 
-    def __init__(self, api_key: str) -> None:
-        self.headers = {"X-API-Key": api_key, "Authorization": f"Bearer {api_key}"}
+    def get(self, path: str, parse: Callable[[Any], T], **parameters: str | None) -> T:
+        """Returns what `parse` reads from the JSON of a response. Sends the request at most 10 times.
 
-    def __call__(self, request: PreparedRequest) -> PreparedRequest:
-        request.headers.update(self.headers)
-        return request
+        Raises `ExportApiError` with the message of the service.
+        """
+        problem, wait = "", 0.0
+        for attempt in range(MOST_REQUESTS):
+            time.sleep(wait)
+            wait = min(2**attempt, LONGEST_WAIT)
+            try:
+                status, retry_after, reason, body = self.send(path, parameters)
+            except (requests.ConnectionError, requests.Timeout, ChunkedEncodingError, ContentDecodingError) as error:
+                problem = self.clean(str(error))
+                if "CERTIFICATE_VERIFY_FAILED" in problem:
+                    problem += " Set REQUESTS_CA_BUNDLE to the file of your network's certificate authority."
+                    break
+                continue
+            problem = "A response is incomplete. Run again."
+            if status == 200:
+                try:
+                    return parse(body)
+                except (LookupError, TypeError):
+                    pass
+            else:
+                sentence = body.get("error", reason) if isinstance(body, dict) else reason
+                problem = self.clean(f"The service responded {status}: {sentence}")
+                if status != 429 and status < 500:
+                    break
+            if retry_after.isdecimal():
+                wait = float(retry_after)
+            elif status == 429:
+                wait = LONGEST_WAIT
+            if wait > MOST_WAIT:
+                problem += f" It asks to wait {wait:.0f} s."
+                break
+        raise ExportApiError(problem)
 
+    def send(self, path: str, parameters: dict[str, str | None]) -> tuple[int, str, str, Any]:
+        """Returns status, `Retry-After`, reason and JSON of a response. The JSON is None when the body has none."""
+        options = {"params": parameters, "timeout": 60, "stream": True, "allow_redirects": False}
+        with self.session.get(f"{self.url}/{path}", **options) as response:
+            text = bytearray()
+            for chunk in response.iter_content(2**16):
+                text += chunk
+                if len(text) > MOST_BYTES:
+                    raise ExportApiError("A response is more than a page. Check base_url.")
+            try:
+                body = json.loads(text)
+            except ValueError:
+                body = None
+            return response.status_code, response.headers.get("Retry-After", ""), response.reason, body
 
-def make_client(base_url: str, api_key: str) -> RESTClient:
-    """Returns a client of the service at `base_url`, the root of its host. It sends a request at most 10 times.
-
-    Raises `SettingError` for an address or a key that cannot be right. dlt's own client waits after `Retry-After` no
-    longer than between other requests.
-    """
-    root, key = base_url.strip().rstrip("/").removesuffix("/api/export/v1").rstrip("/"), api_key.strip()
-    if not re.fullmatch(r"(?ai)https?://[\w.:\[\]-]+(/[\w./~%-]+)?", root):
-        raise SettingError("Set base_url to an address such as https://api.example.com.")
-    if not re.fullmatch("[!-~]+", key):
-        raise SettingError("Set api_key to your API key, without other characters.")
-    session = requests.Session(raise_for_status=False)
-    retrying = Retrying(retry=retry_if_exception(is_temporary), wait=seconds, stop=stop_after_attempt(10), reraise=True)
-    session.send = retrying.wraps(with_safe_errors(session.send, key))  # type: ignore[method-assign]
-    return RESTClient(
-        base_url=f"{root}/api/export/v1",
-        headers={"User-Agent": USER_AGENT},
-        auth=KeyAuth(key),
-        paginator=JSONResponseCursorPaginator(cursor_path="pagination.nextCursor", cursor_param="cursor"),
-        data_selector="data",
-        session=session,
-    )
-
-
-def with_safe_errors(function: Callable[..., T], key: str) -> Callable[..., T]:
-    """Returns a function whose errors can be printed: gateways repeat what was sent.
-
-    Their messages are without the key in any case or percent-encoding, without control characters, and have at most
-    1,000 characters.
-    """
-    pattern = re.compile(re.escape(key), re.IGNORECASE)
-
-    @wraps(function)
-    def safe(*args: Any, **options: Any) -> T:
-        try:
-            return function(*args, **options)
-        except Exception as error:
-            message = re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", pattern.sub("<API key>", unquote(str(error))))
-            error.args = (message[:1000],)
-            # A traceback would show the errors that caused it.
-            raise error from None
-
-    return safe
-
-
-def is_temporary(error: BaseException) -> bool:
-    """Returns whether to send a request again (docs/specification.md, Errors)."""
-    if isinstance(error, requests.HTTPError):
-        return error.response.status_code == 429 or error.response.status_code >= 500
-    return isinstance(error, (requests.ConnectionError, requests.Timeout, requests.ChunkedEncodingError))
-
-
-def seconds(state: RetryCallState) -> float:
-    """Returns the seconds to wait before a request is sent again. Raises `RequestException` where no wait helps."""
-    error = state.outcome and state.outcome.exception()
-    if "CERTIFICATE_VERIFY_FAILED" in str(error):
-        advice = "If your network has a certificate authority of its own, set REQUESTS_CA_BUNDLE to its file."
-        raise requests.RequestException(f"{error} {advice}")
-    response = getattr(error, "response", None)
-    retry_after = "" if response is None else response.headers.get("Retry-After", "")
-    if retry_after.isdecimal():
-        wait = float(retry_after)
-        if wait > MOST_WAIT:
-            raise requests.RequestException(f"{error} It asks to wait {wait:.0f} s.", response=response)
-        return wait
-    is_limited = response is not None and response.status_code == 429
-    return LONGEST_WAIT if is_limited else min(2 ** (state.attempt_number - 1), LONGEST_WAIT)
-
-
-def read_pages(client: RESTClient, path: str, *hooks: Callable[..., Any], **params: Any) -> Iterator[Any]:
-    """Yields the pages. Calls the hooks with each response. Raises `RequestException` when they do not end."""
-    cursor = None
-    options = {"params": params, "hooks": {"response": [*hooks, check]}, "allow_redirects": False}
-    for number, page in enumerate(client.paginate(path, **options), 1):
-        yield page
-        # The request is that of the next page.
-        previous, cursor = cursor, page.request.params["cursor"]
-        if cursor is not None and (cursor == previous or number == MOST_PAGES):
-            raise requests.RequestException(f"The pages of {path} do not end. Check base_url.", response=page.response)
-
-
-def check(response: requests.Response, *args: Any, **kwargs: Any) -> None:
-    """Raises `HTTPError` with the service's message unless the status is 200.
-
-    Raises `ConnectionError`, which is retried, when the body is cut short or lacks a member.
-    """
-    body = bytearray()
-    for chunk in response.iter_content(2**16):
-        body += chunk
-        if len(body) > MOST_BYTES:
-            response.close()
-            raise requests.RequestException("A response is more than a page. Check base_url.", response=response)
-    response._content = bytes(body)
-    if response.status_code == 200:
-        try:
-            members = response.json().keys()
-        except (ValueError, AttributeError):
-            members = set()
-        is_paged = not urlsplit(response.url).path.endswith("/brands")
-        if not members >= {"data", *(("pagination", "meta") if is_paged else ())}:
-            raise requests.ConnectionError("A response is incomplete. Run again.", response=response)
-        return
-    try:
-        sentence = response.json()["error"]
-    except (ValueError, KeyError, TypeError):
-        sentence = response.reason
-    raise requests.HTTPError(f"The service responded {response.status_code}: {sentence}", response=response)
-
-
-def digest_of_brands(response: requests.Response) -> str:
-    """Returns what identifies the brands that the key reads."""
-    digest = response.headers.get("X-Brands-Digest")
-    if digest is None:
-        message = "A response has no X-Brands-Digest. Check what is between the service and this program."
-        raise requests.HTTPError(message, response=response)
-    return digest
+    def clean(self, text: str) -> str:
+        """Returns a text that can be printed: gateways repeat the key, and send what a terminal interprets."""
+        return re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", self.key.sub("<API key>", unquote(text)))[:1000]
