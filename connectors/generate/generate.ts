@@ -8,6 +8,7 @@ import type { Generated } from './generated.ts'
 import { powerbi } from './powerbi.ts'
 import { python } from './python.ts'
 import { typescript } from './typescript.ts'
+import { views } from './views.ts'
 
 const WRITERS: readonly ((streams: readonly Stream[]) => readonly Generated[])[] = [
   airbyte,
@@ -17,6 +18,7 @@ const WRITERS: readonly ((streams: readonly Stream[]) => readonly Generated[])[]
   powerbi,
   python,
   typescript,
+  views,
 ]
 
 const urlOf = (path: string): URL => new URL(`../${path}`, import.meta.url)

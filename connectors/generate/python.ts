@@ -2,7 +2,7 @@ import { PAGE_SIZE } from '../../lib/rows/size.ts'
 import type { Stream } from '../../site/reference/streams.ts'
 import type { Generated } from './generated.ts'
 
-const PACKAGES = ['dlt/sources/export_api', 'singer/tap-export-api/tap_export_api']
+const PACKAGES = ['dlt/sources/export_api']
 
 /** Returns the JSON of a stream, with a line for each column. */
 const toJson = ({ title: _, formula: __, columns, ...stream }: Stream): string =>
