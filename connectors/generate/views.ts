@@ -12,17 +12,28 @@ type Source = {
 
 type Engine = {
   readonly about: string
-  /** Statements before the views. */
-  readonly start: (tables: readonly Stream[]) => string
+  /** Statements before the views. Default: creates their schema. */
+  readonly start?: (tables: readonly Stream[]) => string
   readonly types: Readonly<Record<ColumnType, string>>
   /** Returns the columns of the rows, and the source of documents and rows, named `doc` and `r`. */
   readonly unnest: (source: Source, typeOf: (field: Column) => string) => { select: string; from: string }
   readonly end?: string
 }
 
+const SQL: Engine['types'] = {
+  uuid: 'uuid',
+  text: 'text',
+  date: 'date',
+  timestamp: 'timestamp',
+  integer: 'bigint',
+  number: 'decimal(18, 4)',
+  boolean: 'boolean',
+  json: 'json',
+}
+
 const NOT_RUN = 'Not run on the engine.'
 
-const join = (fields: readonly Column[], text: (field: Column) => string): string =>
+const list = (fields: readonly Column[], text: (field: Column) => string): string =>
   fields.map(text).join(', ')
 
 /** Reads the documents in the files of target-jsonl. */
@@ -40,19 +51,9 @@ create schema if not exists export_api;`
 const ENGINES: Readonly<Record<string, Engine>> = {
   bigquery: {
     about: `${NOT_RUN} rows and brands are arrays of JSON.`,
-    start: () => 'create schema if not exists export_api;',
-    types: {
-      uuid: 'string',
-      text: 'string',
-      date: 'date',
-      timestamp: 'timestamp',
-      integer: 'int64',
-      number: 'numeric',
-      boolean: 'bool',
-      json: 'json',
-    },
+    types: { ...SQL, uuid: 'string', text: 'string', integer: 'int64', number: 'numeric', boolean: 'bool' },
     unnest: ({ table, array, fields }, typeOf) => ({
-      select: join(
+      select: list(
         fields,
         (field) => `cast(json_value(r, '$.${field.name}') as ${typeOf(field)}) as ${field.name}`,
       ),
@@ -63,18 +64,17 @@ const ENGINES: Readonly<Record<string, Engine>> = {
     about: 'Tables of the engine ReplacingMergeTree, with rows and brands as String.',
     start: () => 'create database if not exists export_api;',
     types: {
+      ...SQL,
       uuid: 'UUID',
       text: 'String',
-      date: 'Date32',
       timestamp: 'String',
       integer: 'Int64',
       number: 'Decimal(18, 4)',
       boolean: 'Bool',
-      json: 'String',
     },
     unnest: ({ table, array, fields }, typeOf) => ({
-      select: join(fields, ({ name }) => `r.${name} as ${name}`),
-      from: `export_api_days.${table} as doc final array join JSONExtract(${array}, 'Array(Tuple(${join(
+      select: list(fields, ({ name }) => `r.${name} as ${name}`),
+      from: `export_api_days.${table} as doc final array join JSONExtract(${array}, 'Array(Tuple(${list(
         fields,
         (field) => `${field.name} ${field.nullable ? `Nullable(${typeOf(field)})` : typeOf(field)}`,
       )}))') as r`,
@@ -83,73 +83,34 @@ const ENGINES: Readonly<Record<string, Engine>> = {
   duckdb: {
     about: 'Run it in the folder that has the folder export of target-jsonl.',
     start: fromFiles,
-    types: {
-      uuid: 'UUID',
-      text: 'VARCHAR',
-      date: 'DATE',
-      timestamp: 'TIMESTAMP',
-      integer: 'BIGINT',
-      number: 'DECIMAL(18, 4)',
-      boolean: 'BOOLEAN',
-      json: 'JSON',
-    },
+    types: SQL,
     unnest: ({ table, array, fields }, typeOf) => ({
-      select: `unnest(from_json(${array}, '[{${join(fields, (field) => `"${field.name}": "${typeOf(field)}"`)}}]'), recursive := true)`,
+      select: `unnest(from_json(${array}, '[{${list(fields, (field) => `"${field.name}": "${typeOf(field)}"`)}}]'), recursive := true)`,
       from: `export_api_days.${table} as doc`,
     }),
   },
   postgres: {
     about: 'target-postgres: rows and brands are jsonb.',
-    start: () => 'create schema if not exists export_api;',
-    types: {
-      uuid: 'uuid',
-      text: 'text',
-      date: 'date',
-      timestamp: 'timestamptz',
-      integer: 'bigint',
-      number: 'numeric(18, 4)',
-      boolean: 'boolean',
-      json: 'jsonb',
-    },
+    types: { ...SQL, timestamp: 'timestamptz' },
     unnest: ({ table, array, fields }, typeOf) => ({
       select: 'r.*',
-      from: `export_api_days.${table} as doc cross join jsonb_to_recordset(${array}) as r (${join(fields, (field) => `${field.name} ${typeOf(field)}`)})`,
+      from: `export_api_days.${table} as doc cross join jsonb_to_recordset(${array}) as r (${list(fields, (field) => `${field.name} ${typeOf(field)}`)})`,
     }),
   },
   redshift: {
     about: `${NOT_RUN} rows and brands are SUPER.`,
-    start: () => 'create schema if not exists export_api;',
-    types: {
-      uuid: 'varchar(36)',
-      text: 'varchar(65535)',
-      date: 'date',
-      timestamp: 'timestamptz',
-      integer: 'bigint',
-      number: 'decimal(18, 4)',
-      boolean: 'boolean',
-      json: 'super',
-    },
+    types: { ...SQL, uuid: 'varchar(36)', text: 'varchar(65535)', timestamp: 'timestamptz' },
     unnest: ({ table, array, fields }, typeOf) => ({
-      select: join(fields, (field) => `r.${field.name}::${typeOf(field)} as ${field.name}`),
+      select: list(fields, (field) => `r.${field.name}::${typeOf(field)} as ${field.name}`),
       from: `export_api_days.${table} as doc, doc.${array} as r`,
     }),
     end: ' with no schema binding',
   },
   snowflake: {
     about: `${NOT_RUN} target-snowflake: rows and brands are VARIANT.`,
-    start: () => 'create schema if not exists export_api;',
-    types: {
-      uuid: 'varchar',
-      text: 'varchar',
-      date: 'date',
-      timestamp: 'timestamp_tz',
-      integer: 'number(38, 0)',
-      number: 'number(18, 4)',
-      boolean: 'boolean',
-      json: 'variant',
-    },
+    types: { ...SQL, uuid: 'text', timestamp: 'timestamp_tz' },
     unnest: ({ table, array, fields }, typeOf) => ({
-      select: join(fields, (field) => `r.value:${field.name}::${typeOf(field)} as ${field.name}`),
+      select: list(fields, (field) => `r.value:${field.name}::${typeOf(field)} as ${field.name}`),
       from: `export_api_days.${table} as doc, lateral flatten(input => doc."${array.toUpperCase()}") as r`,
     }),
   },
@@ -166,7 +127,7 @@ export function views(streams: readonly Stream[]): Generated[] {
       path: `${FOLDER}/views/${name}.sql`,
       text: [
         `-- Generated by \`npm run openapi\`. The rows of the documents in export_api_days. ${engine.about}`,
-        engine.start(tables),
+        engine.start?.(tables) ?? 'create schema if not exists export_api;',
         ...tables.map((stream) => viewOf(engine, stream)),
         '',
       ].join('\n'),
@@ -185,7 +146,6 @@ function viewOf({ unnest, types, end = '' }: Engine, { name, kind, columns }: St
     },
     ({ type }) => types[type],
   )
-  return `create or replace view export_api.${name} as
-select ${isBrands ? '' : 'doc.brand_id, doc.date, '}${select}
+  return `create or replace view export_api.${name} as select ${isBrands ? '' : 'doc.brand_id, doc.date, '}${select}
 from ${from}${isBrands ? '' : '\nwhere doc.brand_id in (select id from export_api.brands)'}${end};`
 }

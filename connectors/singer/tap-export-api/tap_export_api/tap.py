@@ -52,7 +52,7 @@ class BrandsStream(ExportStream):
 
 
 class DaysStream(ExportStream):
-    """The days of a metric, each with all its rows. The state has the cursor, and the `start_date` that it belongs to."""
+    """The days of a metric, each with all its rows. The state has the cursor and its `start_date`."""
 
     path = "/days"
     primary_keys = ("brand_id", "date")

@@ -130,11 +130,21 @@ test('copies in PostgreSQL, DuckDB and ClickHouse are exact', async () => {
   ])
   expect(verdicts.flat().filter(({ kept }) => !kept)).toEqual([])
 
+  // A brand leaves.
+  const sql = 'update export_api_days.brands set brands = jsonb_build_array(brands -> 0) returning brands'
+  const brands = JSON.parse(await run('psql', ['-qtAd', copy, '-c', sql]))
+  await writeFile(join(files, 'brands-99991231T000000.jsonl'), JSON.stringify({ id: 'brands', brands }))
+  const inPostgres = await readMetrics({ copy, schema, folder })
+  const brandIds = inPostgres.visibility?.map((row) => JSON.parse(row)[0])
+  expect(new Set(brandIds)).toEqual(new Set([brands[0].id]))
+
   const rows = join(folder, 'clickhouse')
   await mkdir(rows)
   const script = [join(PACKAGE, 'tests/clickhouse.py'), join(PACKAGE, 'views/clickhouse.sql')]
   await run(join(await environment('recipes'), 'python'), [...script, files, rows, ...TABLES])
-  const inPostgres = await readMetrics({ copy, schema, folder })
-  expect(inPostgres.visibility).not.toEqual([])
   expect(await readMetrics({ copy: `jsonl:${rows}`, folder })).toEqual(inPostgres)
+
+  // What a target leaves that is killed.
+  await writeFile(join(files, 'brands-99991231T000001.jsonl'), '{"id": "brands", "brands": [')
+  expect(await readMetrics({ copy: `duckdb:${file}`, schema, folder })).toEqual(inPostgres)
 })

@@ -15,30 +15,23 @@ create or replace view export_api_days.citation_share as from export_api_days.do
 create or replace view export_api_days.sentiment as from export_api_days.documents('sentiment');
 create or replace view export_api_days.recommended_rate as from export_api_days.documents('recommended_rate');
 create schema if not exists export_api;
-create or replace view export_api.brands as
-select unnest(from_json(brands, '[{"id": "UUID", "name": "VARCHAR", "display_name": "VARCHAR", "url": "VARCHAR", "site_url": "VARCHAR", "industry": "VARCHAR", "created_at": "TIMESTAMP"}]'), recursive := true)
+create or replace view export_api.brands as select unnest(from_json(brands, '[{"id": "uuid", "name": "text", "display_name": "text", "url": "text", "site_url": "text", "industry": "text", "created_at": "timestamp"}]'), recursive := true)
 from export_api_days.brands as doc;
-create or replace view export_api.visibility as
-select doc.brand_id, doc.date, unnest(from_json(rows, '[{"model_id": "VARCHAR", "provider": "VARCHAR", "market_id": "UUID", "market": "VARCHAR", "total_prompts": "BIGINT", "visible_count": "BIGINT", "visibility_rate": "DECIMAL(18, 4)"}]'), recursive := true)
+create or replace view export_api.visibility as select doc.brand_id, doc.date, unnest(from_json(rows, '[{"model_id": "text", "provider": "text", "market_id": "uuid", "market": "text", "total_prompts": "bigint", "visible_count": "bigint", "visibility_rate": "decimal(18, 4)"}]'), recursive := true)
 from export_api_days.visibility as doc
 where doc.brand_id in (select id from export_api.brands);
-create or replace view export_api.competitors as
-select doc.brand_id, doc.date, unnest(from_json(rows, '[{"competitor_name": "VARCHAR", "total_responses": "BIGINT", "competitor_visible_responses": "BIGINT", "competitor_visibility_rate": "DECIMAL(18, 4)"}]'), recursive := true)
+create or replace view export_api.competitors as select doc.brand_id, doc.date, unnest(from_json(rows, '[{"competitor_name": "text", "total_responses": "bigint", "competitor_visible_responses": "bigint", "competitor_visibility_rate": "decimal(18, 4)"}]'), recursive := true)
 from export_api_days.competitors as doc
 where doc.brand_id in (select id from export_api.brands);
-create or replace view export_api.citations as
-select doc.brand_id, doc.date, unnest(from_json(rows, '[{"url": "VARCHAR", "domain": "VARCHAR", "is_owned": "BOOLEAN", "citations": "BIGINT"}]'), recursive := true)
+create or replace view export_api.citations as select doc.brand_id, doc.date, unnest(from_json(rows, '[{"url": "text", "domain": "text", "is_owned": "boolean", "citations": "bigint"}]'), recursive := true)
 from export_api_days.citations as doc
 where doc.brand_id in (select id from export_api.brands);
-create or replace view export_api.citation_share as
-select doc.brand_id, doc.date, unnest(from_json(rows, '[{"url": "VARCHAR", "domain": "VARCHAR", "is_owned": "BOOLEAN", "citations": "BIGINT", "owned_citations": "BIGINT"}]'), recursive := true)
+create or replace view export_api.citation_share as select doc.brand_id, doc.date, unnest(from_json(rows, '[{"url": "text", "domain": "text", "is_owned": "boolean", "citations": "bigint", "owned_citations": "bigint"}]'), recursive := true)
 from export_api_days.citation_share as doc
 where doc.brand_id in (select id from export_api.brands);
-create or replace view export_api.sentiment as
-select doc.brand_id, doc.date, unnest(from_json(rows, '[{"positive_mentions": "BIGINT", "neutral_mentions": "BIGINT", "negative_mentions": "BIGINT", "positive_weight": "DECIMAL(18, 4)", "negative_weight": "DECIMAL(18, 4)", "sentiment_score": "DECIMAL(18, 4)"}]'), recursive := true)
+create or replace view export_api.sentiment as select doc.brand_id, doc.date, unnest(from_json(rows, '[{"positive_mentions": "bigint", "neutral_mentions": "bigint", "negative_mentions": "bigint", "positive_weight": "decimal(18, 4)", "negative_weight": "decimal(18, 4)", "sentiment_score": "decimal(18, 4)"}]'), recursive := true)
 from export_api_days.sentiment as doc
 where doc.brand_id in (select id from export_api.brands);
-create or replace view export_api.recommended_rate as
-select doc.brand_id, doc.date, unnest(from_json(rows, '[{"entity_name": "VARCHAR", "is_brand": "BOOLEAN", "recommended_rate": "DECIMAL(18, 4)", "judged_answers": "BIGINT"}]'), recursive := true)
+create or replace view export_api.recommended_rate as select doc.brand_id, doc.date, unnest(from_json(rows, '[{"entity_name": "text", "is_brand": "boolean", "recommended_rate": "decimal(18, 4)", "judged_answers": "bigint"}]'), recursive := true)
 from export_api_days.recommended_rate as doc
 where doc.brand_id in (select id from export_api.brands);
