@@ -64,7 +64,7 @@ class ExportStream(RESTStream):
                 status = response.status_code
                 if status < 300:
                     return self.read(json.loads(body))
-                problem = f"{status}: {'Redirected. Check base_url.' if status < 400 else message_of(body)}"
+                problem = f"{status}: {'The service redirects. Check base_url.' if status < 400 else message_of(body)}"
                 if status != 429 and status < 500:
                     break
                 retry_after = response.headers.get("Retry-After", "")

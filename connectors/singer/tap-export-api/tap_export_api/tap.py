@@ -45,7 +45,7 @@ class BrandsStream(ExportStream):
     schema = {"type": "object", "properties": BRANDS}
 
     def read(self, page: Row) -> list[Row]:
-        return [{to_snake_case(name): value for name, value in brand.items()} for brand in page["data"]]
+        return [{to_snake_case(name): brand[name] for name in brand} for brand in page["data"]]
 
     def get_records(self, context: Any) -> Iterator[Row]:
         yield {"id": "brands", "brands": self.fetch()}
