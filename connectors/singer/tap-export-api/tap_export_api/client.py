@@ -72,11 +72,13 @@ class ExportStream(RESTStream):
                 if wait > 300:
                     problem += f" The service asks to wait {wait} s."
                     break
-            except (RequestException, ValueError, LookupError, TypeError) as error:
+            except RequestException as error:
                 problem = f"{error!r}."
                 if "CERTIFICATE_VERIFY_FAILED" in problem:
                     problem += " Set REQUESTS_CA_BUNDLE to the file of your network's certificate authority."
                     break
+            except (ValueError, LookupError, TypeError):
+                problem = "The response is not complete JSON."
         raise self.failure(problem)
 
     def body_of(self, response: Response) -> bytes:
