@@ -147,4 +147,4 @@ test('copies in PostgreSQL, DuckDB and ClickHouse are exact', async () => {
   // What a target leaves that is killed.
   await writeFile(join(files, 'brands-99991231T000001.jsonl'), '{"id": "brands", "brands": [')
   expect(await readMetrics({ copy: `duckdb:${file}`, schema, folder })).toEqual(inPostgres)
-})
+}, 1_200_000)
