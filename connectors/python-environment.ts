@@ -68,7 +68,8 @@ export async function environment(name: string): Promise<string> {
     await run(uv, 'venv', '--quiet', '--clear', '--relocatable', '--python', 'python3', folder)
     const install = (...args: string[]) => run(uv, 'pip', 'install', '--quiet', '--python', folder, ...args)
     const files = ['--requirements', requirements(name), '--group', `${PINS}:${name}`]
-    await install('--require-hashes', '--no-build', ...files)
+    // singer-python, which target-jsonl needs, has no wheel.
+    await install('--require-hashes', ...(name === 'target-jsonl' ? [] : ['--no-build']), ...files)
     if (name === 'singer') await install('--no-deps', '--no-build-isolation', '--editable', TAP)
   })
   return `${folder}/bin`

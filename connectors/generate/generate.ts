@@ -3,20 +3,22 @@ import { readStreams, type Stream } from '../../site/reference/streams.ts'
 import { airbyte } from './airbyte.ts'
 import { dax } from './dax.ts'
 import { dbt } from './dbt.ts'
+import { dlt } from './dlt.ts'
 import { duckdb } from './duckdb.ts'
 import type { Generated } from './generated.ts'
 import { powerbi } from './powerbi.ts'
-import { python } from './python.ts'
 import { typescript } from './typescript.ts'
+import { views } from './views.ts'
 
 const WRITERS: readonly ((streams: readonly Stream[]) => readonly Generated[])[] = [
   airbyte,
   dax,
   dbt,
+  dlt,
   duckdb,
   powerbi,
-  python,
   typescript,
+  views,
 ]
 
 const urlOf = (path: string): URL => new URL(`../${path}`, import.meta.url)

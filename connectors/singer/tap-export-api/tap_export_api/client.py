@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
-from decimal import Decimal
-from functools import wraps
-from http import HTTPStatus
-from itertools import count
-from typing import TYPE_CHECKING, Any
+import time
+from typing import Any
 from urllib.parse import unquote
 
-from requests.exceptions import JSONDecodeError
+from requests import RequestException, Response
 from singer_sdk import RESTStream
 from singer_sdk.authenticators import APIKeyAuthenticator
-from singer_sdk.exceptions import FatalAPIError, RetriableAPIError
+from singer_sdk.exceptions import FatalAPIError
 
-if TYPE_CHECKING:
-    from requests import PreparedRequest, Response, Session
-
-LONGEST_WAIT = 12
-# A service that asks for a longer wait is not waited for.
-MOST_WAIT = 300
-# The largest page has 4 MiB, and a list of brands some more.
+# A page has about 4 MB.
 MOST_BYTES = 64 * 2**20
-# Of a window, or of a list of changes.
-MOST_PAGES = 100_000
 
 
 def root_of(base_url: str) -> str:
@@ -33,52 +22,8 @@ def root_of(base_url: str) -> str:
     return base_url.strip().rstrip("/").removesuffix("/api/export/v1").rstrip("/")
 
 
-def wrong_settings(config: Mapping[str, Any]) -> Iterator[str]:
-    """Yields a sentence for each setting that cannot be right. None shows a value, which can be a key."""
-    if not re.fullmatch(r"(?ai)https?://[\w.:\[\]-]+(/[\w./~%-]+)?", root_of(str(config.get("base_url")))):
-        yield "Set base_url to an address such as https://api.example.com."
-    if not re.fullmatch("[!-~]+", str(config.get("api_key")).strip()):
-        yield "Set api_key to your API key, without other characters."
-
-
-def with_safe_errors(function: Callable[..., Any], key: str) -> Callable[..., Any]:
-    """Returns a function whose errors can be printed: gateways repeat what was sent.
-
-    Their messages are without the key in any case or percent-encoding, without control characters, and have at most
-    1,000 characters.
-    """
-    pattern = re.compile(re.escape(key), re.IGNORECASE)
-
-    @wraps(function)
-    def safe(*args: Any, **options: Any) -> Any:
-        try:
-            return function(*args, **options)
-        except Exception as error:
-            message = re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", pattern.sub("<API key>", unquote(str(error))))
-            error.args = (message[:1000],)
-            # A traceback would show the errors that caused it.
-            raise error from None
-
-    return safe
-
-
-def read_body(response: Response, **_: Any) -> None:
-    """Reads the body before requests does, which reads one without end into the memory."""
-    body = bytearray()
-    for chunk in response.iter_content(2**16):
-        body += chunk
-        if len(body) > MOST_BYTES:
-            response.close()
-            msg = "A response is more than a page. Check base_url."
-            raise FatalAPIError(msg)
-    response._content = bytes(body)
-
-
 class ExportStream(RESTStream):
-    """A stream that reads pages. Sends a request at most 10 times (docs/specification.md, Errors)."""
-
-    timeout = 60
-    allow_redirects = False
+    """A stream that reads an endpoint. Retries as *Errors* of docs/specification.md says."""
 
     @property
     def url_base(self) -> str:
@@ -92,78 +37,68 @@ class ExportStream(RESTStream):
         authenticator.auth_headers["Authorization"] = f"Bearer {key}"
         return authenticator
 
-    @property
-    def requests_session(self) -> Session:
-        session = super().requests_session
-        # The SDK sends requests without the settings of the environment, such as REQUESTS_CA_BUNDLE.
-        session.verify = session.merge_environment_settings(self.url_base, {}, None, None, None)["verify"]
-        return session
+    def read(self, page: Any) -> Any:
+        """Returns what the stream needs of a page. Raises `LookupError` or `TypeError` when members are missing."""
+        raise NotImplementedError
 
-    def backoff_wait_generator(self) -> Generator[float, Any, None]:
-        """Yields the seconds before each retry."""
-        error = yield 0
-        for tries in count():
-            if "CERTIFICATE_VERIFY_FAILED" in str(error):
-                advice = "If your network has a certificate authority of its own, set REQUESTS_CA_BUNDLE to its file."
-                msg = f"{error} {advice}"
-                raise FatalAPIError(msg)
-            response = getattr(error, "response", None)
-            retry_after = "" if response is None else response.headers.get("Retry-After", "")
-            if retry_after.isdecimal():
-                wait = float(retry_after)
-                if wait > MOST_WAIT:
-                    msg = f"{error} It asks to wait {wait:.0f} s."
-                    raise FatalAPIError(msg)
-                error = yield wait
-            elif response is not None and response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
-                error = yield LONGEST_WAIT
-            else:
-                error = yield min(2**tries, LONGEST_WAIT)
+    def fetch(self, **params: str | None) -> Any:
+        """Reads a page. Sends the request at most 10 times. Raises `FatalAPIError` with the service's message."""
+        problem, wait = "", 0
+        for tries in range(10):
+            if problem:
+                self.logger.warning("%s Next try in %d s.", self.failure(problem), wait)
+                time.sleep(wait)
+            wait = min(2**tries, 12)
+            try:
+                with self.requests_session.get(
+                    f"{self.url_base}{self.path}",
+                    params=params,
+                    headers={"User-Agent": self.user_agent},
+                    auth=self.authenticator,
+                    timeout=60,
+                    # A redirect would send the key to another address.
+                    allow_redirects=False,
+                    stream=True,
+                ) as response:
+                    body = self.body_of(response)
+                status = response.status_code
+                if status < 300:
+                    return self.read(json.loads(body))
+                problem = f"{status}: {'The service redirects. Check base_url.' if status < 400 else message_of(body)}"
+                if status != 429 and status < 500:
+                    break
+                retry_after = response.headers.get("Retry-After", "")
+                wait = int(retry_after) if retry_after.isdecimal() else 12 if status == 429 else wait
+                if wait > 300:
+                    problem += f" The service asks to wait {wait} s."
+                    break
+            except RequestException as error:
+                problem = f"{error!r}."
+                if "CERTIFICATE_VERIFY_FAILED" in problem:
+                    problem += " Set REQUESTS_CA_BUNDLE to the file of your network's certificate authority."
+                    break
+            except (ValueError, LookupError, TypeError):
+                problem = "The response is not complete JSON."
+        raise self.failure(problem)
 
-    def backoff_jitter(self, value: float) -> float:
-        """Returns the seconds unchanged: after `Retry-After`, the service lets the request through."""
-        return value
+    def body_of(self, response: Response) -> bytes:
+        body = bytearray()
+        for chunk in response.iter_content(2**16):
+            body += chunk
+            if len(body) > MOST_BYTES:
+                raise self.failure("A response is more than a page. Check base_url.")
+        return bytes(body)
 
-    def backoff_handler(self, details: Any) -> None:
-        """Logs nothing: the SDK logs each wait before, with its error, and would log here what the response says."""
+    def failure(self, problem: str) -> FatalAPIError:
+        """Returns an error that can be printed: gateways repeat the key, and send what a terminal interprets."""
+        key = re.escape(self.config["api_key"].strip())
+        text = re.sub(key, "<API key>", unquote(problem), flags=re.IGNORECASE)
+        return FatalAPIError(f"{self.path}: " + re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", text)[:1000])
 
-    def backoff_max_tries(self) -> int:
-        return 10
 
-    def validate_response(self, response: Response) -> None:
-        super().validate_response(response)
-        if response.is_redirect:
-            msg = f"{self.config['base_url']} redirects. Check base_url."
-            raise FatalAPIError(msg)
-
-    def read_page(self, request: PreparedRequest, context: Any) -> Any:
-        """Returns the JSON of a response. A length is not always declared, so only the JSON shows a body cut short."""
-        response = self._request(request, context)
-        try:
-            page = response.json(parse_float=Decimal)
-            members = page.keys()
-        except (JSONDecodeError, AttributeError):
-            members = set()
-        if not members >= {"data", *(() if self.path == "/brands" else ("pagination", "meta"))}:
-            msg = f"The response of {self.path} is incomplete."
-            raise RetriableAPIError(msg, response)
-        return {**page, "brands_digest": response.headers.get("X-Brands-Digest")}
-
-    def pages(self, **params: str | None) -> Iterator[dict]:
-        """Yields the JSON of each page. Raises `FatalAPIError` with the service's message for 4xx but 429.
-
-        `brands_digest` of a page identifies the brands that the key reads, where the response is about all of them.
-        """
-        send = self.request_decorator(with_safe_errors(self.read_page, self.config["api_key"].strip()))
-        for _ in range(MOST_PAGES):
-            request = self.build_prepared_request("GET", f"{self.url_base}{self.path}", params=params)
-            request.register_hook("response", read_body)
-            page: Any = send(request, None)
-            yield page
-            previous, params["cursor"] = params.get("cursor"), page.get("pagination", {}).get("nextCursor")
-            if params["cursor"] is None:
-                return
-            if params["cursor"] == previous:
-                break
-        msg = f"The pages of {self.path} do not end. Check base_url."
-        raise FatalAPIError(msg)
+def message_of(body: bytes) -> str:
+    """Returns the service's message, or what a gateway answered."""
+    try:
+        return str(json.loads(body)["error"])
+    except (ValueError, LookupError, TypeError):
+        return body.decode(errors="replace")

@@ -1,15 +1,7 @@
 import document from '../../functions/openapi.json' with { type: 'json' }
-import { PAGE_SIZE } from '../../lib/rows/size.ts'
 import { type Endpoint, isMetric, listsChanges } from '../../site/reference/endpoint.ts'
 import { readReference } from '../../site/reference/reference.ts'
-import type { Stream } from '../../site/reference/streams.ts'
 import type { Generated } from './generated.ts'
-
-const SINGER = 'singer/tap-export-api/tap_export_api'
-
-/** Returns the JSON of a stream, with a line for each column. */
-const toJson = ({ title: _, formula: __, columns, ...stream }: Stream): string =>
-  `${JSON.stringify(stream).slice(0, -1)},"columns":[\n${columns.map((column) => JSON.stringify(column)).join(',\n')}\n]}`
 
 /** The types of dlt, by the format or type in the OpenAPI document. */
 const DLT_TYPES = new Map(
@@ -41,12 +33,8 @@ function toTable(endpoint: Endpoint): string {
   return `"${endpoint.id.replaceAll('-', '_')}":{\n${columns.join(',\n')}\n}`
 }
 
-/** Writes the streams and the page size into the package of Singer, and the tables into that of dlt. */
-export function python(streams: readonly Stream[]): Generated[] {
+/** Writes the columns of the tables into the dlt source. */
+export function dlt(): Generated[] {
   const tables = readReference(document).endpoints.filter((endpoint) => !listsChanges(endpoint))
-  return [
-    { path: `${SINGER}/streams.json`, text: `[\n${streams.map(toJson).join(',\n')}\n]\n` },
-    { path: `${SINGER}/windows.py`, block: 'page size', text: `PAGE_SIZE = ${PAGE_SIZE}` },
-    { path: 'dlt/sources/export_api/streams.json', text: `{\n${tables.map(toTable).join(',\n')}\n}\n` },
-  ]
+  return [{ path: 'dlt/sources/export_api/streams.json', text: `{\n${tables.map(toTable).join(',\n')}\n}\n` }]
 }
