@@ -7,9 +7,6 @@ import { environment } from '../python-environment.ts'
 /** Variables with which Python's default encoding of files is not UTF-8, as on Windows. */
 export const IN_ASCII = { LC_ALL: 'C', PYTHONUTF8: '0', PYTHONCOERCECLOCALE: '0' } as const
 
-/** The folder of the tests that connectors in Python have in common. */
-export const PYTHON_TESTS = fileURLToPath(new URL('python', import.meta.url))
-
 type Program = {
   /** The engine in whose environment it runs. */
   readonly engine: string
