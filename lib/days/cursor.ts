@@ -24,6 +24,8 @@ export const START = {
   /** Where only a part of it was sent: how many rows, and the key of the last one as a JSON array. */
   offset: '0',
   key: '[]',
+  /** `true` in a run that began with a time: it has no change after `until`, so that its greatest time is one for all brands. */
+  timed: '',
 }
 
 export type Position = Readonly<typeof START>

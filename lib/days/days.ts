@@ -43,7 +43,10 @@ export function days({ metrics, size = PAGE, ...operation }: Days): DocumentedWo
     const { cursor, since = '' } = parameters
     if (!sources.some(({ endpoint }) => endpoint === (parameters.endpoint ?? endpoint)))
       throw parameterError(PARAMETER_ERRORS.endpoint)
-    const position = cursor === undefined ? { ...START, since } : await readCursor(cursor, parameters)
+    const position =
+      cursor === undefined
+        ? { ...START, since, timed: since && 'true' }
+        : await readCursor(cursor, parameters)
     if (position === null) throw parameterError(PARAMETER_ERRORS.cursor)
     return { parameters, position }
   }
@@ -157,12 +160,17 @@ function nextPosition({ row, position, page, now }: Step): { next: Position; has
   const run = toFlag(row.restarts) ? START : position
   const reach = run.reach > first ? run.reach : first
   const start = run.until === '' ? now.toISOString() : run.began
-  const reader = { ...START, organization: row.organization_id, list: required(row.list) }
+  const reader = {
+    ...START,
+    organization: row.organization_id,
+    list: required(row.list),
+    timed: position.timed,
+  }
   const { brand_id, changed_at, endpoint, date, offset, part, row_count } = page.last
   const sent = Number(offset) + Number(part)
   const isPart = sent < Number(row_count)
   // The day of which the copy has a part has changed: this run need not complete it, but another follows.
-  const began = run.offset !== '0' && page.first.offset === '0' ? LONG_AGO : start
+  const began = run.offset !== '0' && (page.first.offset ?? '0') === '0' ? LONG_AGO : start
   if (isPart || toFlag(row.has_more)) {
     // Of days of a brand that change while it is read, a page is sent. The next run has the others, so that this one ends.
     const isEnough = required(changed_at) > until && (!isPart || began === LONG_AGO)

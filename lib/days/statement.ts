@@ -5,7 +5,7 @@ import { type PreparedStatement, prepareStatement } from '../database/statement.
 import { instant } from '../refresh/as-of.ts'
 import { count, fieldNames, type RowSchema } from '../rows/schema.ts'
 import type { Size } from '../rows/size.ts'
-import type { PagedRows } from '../statement/page-statement.ts'
+import { AFTER_TIMES, type PagedRows } from '../statement/page-statement.ts'
 import { dayOfWindow, windows } from '../statement/window.ts'
 import { aggregateColumns, columnNames, columnOf, lines, list, names } from '../statement/wire.ts'
 import { START } from './cursor.ts'
@@ -95,7 +95,8 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
     reader as materialized (
       -- Days before had are new to the reader: its plan reaches further back than before.
       select *, coalesce(nullif(had, '')::date, '-infinity') as had_from,
-        had <> '' and first < had::date as widens
+        had <> '' and first < had::date as widens,
+        case when ${at('timed')} = '' then '${sql.raw(AFTER_TIMES)}' else until end as latest
       from run
     ),
     sent as materialized (
@@ -131,6 +132,7 @@ export function daysStatement(metrics: readonly DayRows[], day: RowSchema, size:
                   when widens then '-infinity' else 'infinity' end)
               -- With OR, Postgres would look for either condition, and sort all days of the brand.
               and case when date < had_from then true else changed_at > since end
+              and changed_at <= latest
             order by changed_at, endpoint, date
             limit ${most} + 1
           ) as changes

@@ -7,11 +7,11 @@ import {
   type Copy,
   emptyCopy,
   FIRST,
+  keepTime,
   OTHERS,
   OURS,
   openDays,
   SECOND,
-  store,
   THIRD,
 } from '../interleavings/days.ts'
 import { playDays } from '../interleavings/days-histories.ts'
@@ -390,25 +390,52 @@ describe('a copy is exact after', () => {
     })
   })
 
-  test('`since` the greatest time that was received, with brands that became readable in the organization', async () => {
-    const { rows } = await service.client.query('select max(changed_at) as since from daily.changes')
-    copy.cursor = ''
-    await activate(SECOND, false)
-    await refresh()
-    await edit(SECOND)
-    await edit(THIRD)
-    await activate(SECOND, true)
-    await refresh()
-    const first = await service.read({ since: rows[0].since })
-    store(copy, first)
-    const rest = first.pagination.hasMore ? await run(copy) : []
-    expect(brandsOf([...first.data, ...rest])).toEqual([SECOND, THIRD])
-    await expectExact()
-    // The rest of its life is that of any cursor.
-    await edit(FIRST)
-    await refresh()
-    expect(brandsOf(await run(copy))).toEqual([FIRST])
-    await expectExact()
+  describe('a run since the greatest time that was received of all brands', () => {
+    beforeEach(async () => {
+      const { rows } = await service.client.query('select max(changed_at) as since from daily.changes')
+      keepTime(copy, rows[0].since)
+    })
+
+    test('with brands that became readable in the organization', async () => {
+      await activate(SECOND, false)
+      await refresh()
+      await edit(SECOND)
+      await edit(THIRD)
+      await activate(SECOND, true)
+      await refresh()
+      expect(brandsOf(await run(copy))).toEqual([SECOND, THIRD])
+      await expectExact()
+      await edit(FIRST)
+      await refresh()
+      expect(brandsOf(await run(copy))).toEqual([FIRST])
+      await expectExact()
+    })
+
+    test('during which an early brand changed before a later one', async () => {
+      for (const brand of [FIRST, SECOND, THIRD]) await edit(brand)
+      await refresh()
+      await readInto(SECOND)
+      await edit(FIRST, '2026-09-22')
+      await refresh()
+      await edit(THIRD, '2026-09-22')
+      await refresh()
+      await run(copy)
+      await run(copy)
+      await expectExact()
+    })
+
+    test('during which a day changed, of which a part was sent last', async () => {
+      const rows = (prefix: string) => `insert into citations (answer_id, url, owned, recorded_at)
+        select (select min(answer_id::text)::uuid from citations), 'https://part.example/${prefix}' || n, false, '2026-09-25T10:00Z'
+        from generate_series(1, 20) as n`
+      await send(rows('a'))
+      await refresh()
+      await load(copy)
+      await send(rows('b'))
+      await refresh()
+      await run(copy)
+      await expectExact()
+    })
   })
 
   test('the cursor of one endpoint, of one brand and of a first day', async () => {

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { differences } from '../fixtures/differences.ts'
 import { seededRandom } from '../fixtures/random.ts'
 import { brand, CHANGES, id } from './changes.ts'
-import { addThird, emptyCopy, OTHERS, OURS, type openDays, store, THIRD } from './days.ts'
+import { addThird, emptyCopy, keepTime, OTHERS, OURS, type openDays, startOf, store, THIRD } from './days.ts'
 
 type Service = Awaited<ReturnType<typeof openDays>>
 
@@ -39,6 +39,9 @@ const ACCESS: Readonly<Record<string, (a: number, b: number) => readonly string[
   dropThird: () => [`delete from brands where id = '${THIRD}'`],
 }
 
+/** Of these, what a run that begins with a time does not bring. */
+const NOT_BY_TIME = new Set(['plan', 'planBriefly', 'list', 'listBriefly'])
+
 /** Changes of raw rows that make days of several parts, and days that only some plans reach. */
 const MORE_CHANGES: Readonly<Record<string, (a: number, b: number) => string>> = {
   manyUrls: (a, b) =>
@@ -66,6 +69,7 @@ export async function playDays(service: Service, seed: number): Promise<unknown[
   const { client, begin, pass, read, differing } = service
   await begin()
   const copy = emptyCopy()
+  if (chance(0.3)) keepTime(copy)
   const wrong: unknown[] = []
   const trace: string[] = []
 
@@ -80,7 +84,7 @@ export async function playDays(service: Service, seed: number): Promise<unknown[
 
   /** Reads a page, and loses one in ten. Returns whether there are more. */
   async function page(): Promise<boolean> {
-    const received = await read({ cursor: copy.cursor })
+    const received = await read(startOf(copy))
     const days = received.data.map(
       ({ endpoint, brand_id, date }) => `${endpoint} ${brand_id.slice(7, 8)} ${date}`,
     )
@@ -110,7 +114,10 @@ export async function playDays(service: Service, seed: number): Promise<unknown[
     ].flatMap((each) => each ?? []),
     ...Object.values(MORE_CHANGES),
   ]
-  const access = some(Object.values(ACCESS), 0.4)
+  const access = some(
+    Object.entries(ACCESS).flatMap(([name, each]) => (copy.time && NOT_BY_TIME.has(name) ? [] : each)),
+    0.4,
+  )
 
   const STEPS: readonly (readonly [number, () => Promise<unknown>])[] = [
     [8, () => change(pick(edits)(...numbers()))],

@@ -47,8 +47,15 @@ const SIZE = { rows: 7, bytes: 600 }
 
 const START = new Date('2026-11-28T12:00:00Z')
 
-/** What a loader stores: a cursor, and the rows of each endpoint, brand and day. */
-export type Copy = { cursor: string; readonly days: Map<string, string[]> }
+/**
+ * What a loader stores: a cursor, and the rows of each endpoint, brand and day. One that stores a time has the greatest that it
+ * received, as `newest`; `since` is that of its last complete run, and its cursor is empty between runs.
+ */
+export type Copy = {
+  cursor: string
+  readonly days: Map<string, string[]>
+  time?: { since: string; newest: string }
+}
 
 const textOf = (row: object): string => JSON.stringify(Object.entries(row).sort())
 
@@ -118,7 +125,7 @@ export async function openDays(url: string) {
 
   /** Reads the next page into a copy: all that a loader does with it. */
   async function load(copy: Copy, query: Readonly<Record<string, string>> = {}): Promise<Page> {
-    const page = await read({ ...query, cursor: copy.cursor })
+    const page = await read({ ...query, ...startOf(copy) })
     store(copy, page)
     return page
   }
@@ -198,6 +205,16 @@ const MOST_PAGES = 1000
 
 export const emptyCopy = (): Copy => ({ cursor: '', days: new Map() })
 
+/** Makes a copy one that stores a time for all brands. */
+export function keepTime(copy: Copy, since = '1970-01-01T00:00:00Z'): void {
+  copy.cursor = ''
+  copy.time = { since, newest: since }
+}
+
+/** The parameters of a copy's next request. */
+export const startOf = ({ cursor, time }: Copy): Readonly<Record<string, string>> =>
+  cursor === '' && time !== undefined ? { since: time.since } : { cursor }
+
 const keyOf = (endpoint: string, brand: string, day: string): string => `${endpoint} ${brand} ${day}`
 
 /** Stores a page: deletes each day at its first row, inserts rows, and keeps the cursor. */
@@ -210,6 +227,12 @@ export function store(copy: Copy, { data, pagination }: Page): void {
     copy.days.set(key, [...earlier, ...rows.map(textOf)])
   }
   copy.cursor = pagination.nextCursor
+  if (copy.time === undefined) return
+  const { time } = copy
+  for (const { changed_at } of data) if (changed_at > time.newest) time.newest = changed_at
+  if (pagination.hasMore) return
+  time.since = time.newest
+  copy.cursor = ''
 }
 
 /** SQL of the rows of all metrics, as objects of the fields that are sent. */

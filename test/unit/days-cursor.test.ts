@@ -21,6 +21,7 @@ const POSITION = {
   date: '2026-10-07',
   offset: '1000',
   key: '["https://site.example/Čapek","Ω 日本 😀"]',
+  timed: 'true',
 }
 
 describe('a cursor of /days', () => {

@@ -1,3 +1,4 @@
+import { type DaysPage, type DaysQuery, readDays } from './days.ts'
 import type { ClientOptions } from './options.ts'
 import { type Abortable, type Endpoint, endpoint, type Page } from './pages.ts'
 import { createSend } from './send.ts'
@@ -73,6 +74,8 @@ export class ExportApi {
   // </generated metrics>
   /** Returns the metric with the `endpoint` of a changed day. */
   readonly metric: (endpoint: string) => Metric<MetricRow>
+  /** Yields pages of whole days: those that changed since a cursor, or every day. */
+  readonly days: (query?: DaysQuery & Abortable) => AsyncGenerator<DaysPage, void, undefined>
   /** Days whose rows changed, by `changedAt`. */
   readonly changedDays: Endpoint<ChangedDay, ChangesWindow>
   /** Returns the brands that the key can read. */
@@ -90,6 +93,7 @@ export class ExportApi {
     this.recommendedRate = metric('recommended-rate')
     // </generated requests>
     this.metric = metric
+    this.days = (query = {}) => readDays(send, query)
     this.changedDays = endpoint(send, '/changes', ({ brand_id, changed_at, ...day }: types.ChangeRow) => ({
       ...day,
       brandId: brand_id,

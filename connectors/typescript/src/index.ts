@@ -7,6 +7,7 @@ export {
   type MetricRow,
   type MetricWindow,
 } from './client.ts'
+export type { DaysPage, DaysQuery } from './days.ts'
 export { decimalText } from './decimal.ts'
 export {
   BadRequestError,

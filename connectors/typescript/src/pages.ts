@@ -1,4 +1,5 @@
 import { ExportApiError } from './errors.ts'
+import type { JsonResponse } from './request.ts'
 import type { Query, Send } from './send.ts'
 import type { Meta, Pagination } from './types.ts'
 
@@ -42,7 +43,38 @@ const isComplete = ({ data, pagination, meta }: Body<unknown>): boolean =>
 const MOST_EMPTY = 100
 const MOST_PAGES = 100_000
 
-/** Returns an endpoint that follows cursors. `toRow` converts each row of the service. */
+type Pages = Abortable & {
+  readonly send: Send
+  readonly path: string
+  readonly query: Query
+  /** Parameters of the first page in place of a cursor. */
+  readonly first?: Query
+}
+
+/** Yields the pages of a path while there are more. Throws `ExportApiError` when they do not end. */
+export async function* follow<Row>({
+  send,
+  path,
+  query,
+  first,
+  signal,
+}: Pages): AsyncGenerator<JsonResponse<Body<Row>>, void, undefined> {
+  let next: Query = first ?? {}
+  let empty = 0
+  for (let count = 1; ; count += 1) {
+    const page = await send<Body<Row>>({ path, query: { ...query, ...next }, signal, isComplete })
+    const { data, pagination } = page.body
+    const cursor = pagination.hasMore === false ? null : pagination.nextCursor
+    empty = data.length > 0 ? 0 : empty + 1
+    if (empty === MOST_EMPTY || (cursor !== null && (cursor === next.cursor || count === MOST_PAGES)))
+      throw new ExportApiError(`The pages of ${path} do not end. Check baseUrl.`, {})
+    yield page
+    if (cursor === null) return
+    next = { cursor }
+  }
+}
+
+/** Returns an endpoint of a window. `toRow` converts each row of the service. */
 export function endpoint<Sent, Row, Window extends Query>(
   send: Send,
   path: string,
@@ -50,20 +82,9 @@ export function endpoint<Sent, Row, Window extends Query>(
 ): Endpoint<Row, Window> {
   async function* pages({
     signal,
-    ...window
+    ...query
   }: Window & Abortable): AsyncGenerator<Page<Row>, void, undefined> {
-    let cursor: string | null | undefined
-    let empty = 0
-    let count = 0
-    do {
-      const query = { ...window, cursor }
-      const { headers, body } = await send<Body<Sent>>({ path, query, signal, isComplete })
-      const nextCursor = body.pagination.hasMore === false ? null : body.pagination.nextCursor
-      empty = body.data.length > 0 ? 0 : empty + 1
-      count += 1
-      if (empty === MOST_EMPTY || (nextCursor !== null && (nextCursor === cursor || count === MOST_PAGES)))
-        throw new ExportApiError(`The pages of ${path} do not end. Check baseUrl.`, {})
-      cursor = nextCursor
+    for await (const { headers, body } of follow<Sent>({ send, path, query, signal }))
       yield {
         rows: body.data.map(toRow),
         meta: body.meta,
@@ -72,7 +93,6 @@ export function endpoint<Sent, Row, Window extends Query>(
         requestId: headers.get('X-Request-Id'),
         hasMore: body.pagination.hasMore,
       }
-    } while (cursor !== null)
   }
   async function* rows(window: Window & Abortable): AsyncGenerator<Row, void, undefined> {
     for await (const page of pages(window)) yield* page.rows

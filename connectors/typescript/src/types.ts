@@ -145,3 +145,33 @@ export type Meta = {
   /** Plan of the key's organization. */
   plan: 'pro' | 'agency' | 'enterprise'
 }
+
+type DayOf<Endpoint, Row> = {
+  /** Endpoint of the rows: the last segment of its path. */
+  endpoint: Endpoint
+  /** Brand of the rows. */
+  brand_id: string
+  /** UTC day of the rows. */
+  date: string
+  /** Time at which the rows last changed, as in `/changes`. */
+  changed_at: string
+  /** Why the rows changed since you received the day, as in `/changes`. Empty for a day that is new to you. */
+  causes: { [name: string]: string }
+  /** Proves all rows of the day, as in `/changes`. */
+  digest: string
+  /** Number of all rows of the day. 0 when it has emptied. */
+  row_count: number
+  /** Number of its rows that earlier pages had. More than 0 only for a further part of a very large day. */
+  offset: number
+  /** Rows of the day, as its endpoint sends them. Empty when the day has emptied. */
+  rows: readonly Row[]
+}
+
+/** A day with its rows. `endpoint` says which fields they have. */
+export type Day =
+  | DayOf<'visibility', VisibilityRow>
+  | DayOf<'competitors', CompetitorRow>
+  | DayOf<'citations', CitationRow>
+  | DayOf<'citation-share', CitationShareRow>
+  | DayOf<'sentiment', SentimentRow>
+  | DayOf<'recommended-rate', RecommendedRateRow>

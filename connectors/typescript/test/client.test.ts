@@ -59,6 +59,32 @@ describe('a metric', () => {
   })
 })
 
+test('days come in pages, from a cursor on, each with the cursor to store', async () => {
+  const day = { endpoint: 'visibility', brand_id: WINDOW.brandId, offset: 0, rows: [row('2026-10-01')] }
+  const headers = { 'X-Data-As-Of': '2026-10-30T04:31:07.123Z', 'X-Request-Id': 'request-1' }
+  const last = { pageSize: 1000, hasMore: false, nextCursor: 'dLast' }
+  const { api, requests } = fakeApi([
+    page([day], 'dNext', headers),
+    () => Response.json({ data: [], pagination: last, meta: META }),
+  ])
+  const query = { endpoint: 'visibility', cursor: 'dStored' } as const
+  expect(await toArray(api.days(query))).toEqual([
+    {
+      days: [day],
+      cursor: 'dNext',
+      hasMore: true,
+      fromDate: '2026-10-01',
+      asOf: headers['X-Data-As-Of'],
+      requestId: 'request-1',
+    },
+    { days: [], cursor: 'dLast', hasMore: false, fromDate: '2026-10-01', asOf: null, requestId: null },
+  ])
+  expect(requests.map(({ url }) => url.pathname + url.search)).toEqual([
+    '/api/export/v1/days?endpoint=visibility&cursor=dStored',
+    '/api/export/v1/days?endpoint=visibility&cursor=dNext',
+  ])
+})
+
 test('changed days have a changedAt', async () => {
   const day = { endpoint: 'visibility', date: '2026-10-01', rows: 2, totals: { visible_count: 3 } }
   const sent = { ...day, brand_id: WINDOW.brandId, changed_at: '2026-10-31T10:00:00.000001Z' }

@@ -1,4 +1,3 @@
-import { PAGE_SIZE } from '../../../lib/rows/size.ts'
 import { type ClientOptions, ExportApi } from '../src/index.ts'
 
 /** What a fake `fetch` does with a request. */
@@ -14,7 +13,7 @@ export function page(
   nextCursor: string | null = null,
   headers: Record<string, string> = {},
 ): Answer {
-  const pagination = { pageSize: PAGE_SIZE, hasMore: nextCursor !== null, nextCursor }
+  const pagination = { pageSize: 1000, hasMore: nextCursor !== null, nextCursor }
   return () => Response.json({ data, pagination, meta: META }, { headers })
 }
 
