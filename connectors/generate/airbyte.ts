@@ -20,6 +20,9 @@ function schemaOf({ type, nullable, description }: Omit<Field, 'additive'>): str
   return JSON.stringify({ type: nullable ? [name, 'null'] : name, ...rest, description })
 }
 
+/** The fields of a day. */
+export const dayFields: readonly Field[] = readReference(document).endpoints.find(isDays)?.fields ?? []
+
 const propertiesOf = (fields: readonly Omit<Field, 'additive'>[]): string =>
   fields.map((field) => `          ${field.name}: ${schemaOf(field)}`).join('\n')
 
@@ -27,7 +30,6 @@ const propertiesOf = (fields: readonly Omit<Field, 'additive'>[]): string =>
 export function airbyte(streams: readonly Stream[]): Generated[] {
   const path = 'airbyte/source-export-api/manifest.yaml'
   const brands = streams.find(({ kind }) => kind === 'brands')?.columns ?? []
-  const days = readReference(document).endpoints.find(isDays)?.fields ?? []
   const names = streams.flatMap(({ kind, name, endpoint }) =>
     kind === 'metric'
       ? `  - { $ref: "#/definitions/days", name: ${name}, $parameters: { resource: days, endpoint: ${endpoint} } }`
@@ -35,7 +37,7 @@ export function airbyte(streams: readonly Stream[]): Generated[] {
   )
   return [
     { path, block: 'brands', text: propertiesOf(brands) },
-    { path, block: 'days', text: propertiesOf(days) },
+    { path, block: 'days', text: propertiesOf(dayFields) },
     { path, block: 'streams', text: names.join('\n') },
   ]
 }

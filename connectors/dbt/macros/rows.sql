@@ -3,8 +3,9 @@
   loads rows; Airbyte and Singer load documents, which have the rows of a day as JSON.
 #}
 {% macro metric_rows(table) -%}
-select {{ export_api.typed_columns(['brand_id', 'date']) }}
-from {% if export_api.loads_rows() -%} {{ source('export_api', table) }}
+{%- set loads_rows = export_api.loads_rows() -%}
+select {{ export_api.typed_columns(none if loads_rows else ['brand_id', 'date']) }}
+from {% if loads_rows -%} {{ source('export_api', table) }}
 {%- else -%}
 (
   select brand_id, date, {{ export_api.elements('rows') }} as item
@@ -16,26 +17,31 @@ where {{ export_api.is_readable() }}
 
 {# Returns a query: the brands that the key reads. Singer loads one document, with all of them as JSON. #}
 {% macro brand_rows() -%}
+{%- if var('export_api_loader') == 'singer' -%}
+select {{ export_api.typed_columns([], camel=true) }}
+from (select {{ export_api.elements('brands') }} as item from {{ source('export_api', 'brands') }} as document) as loaded
+{%- else -%}
 select {{ export_api.typed_columns() }}
-from {% if var('export_api_loader') == 'singer' -%}
-(select {{ export_api.elements('brands') }} as item from {{ source('export_api', 'brands') }} as document)
-{%- else -%} {{ source('export_api', 'brands') }}
-{%- endif %} as loaded
+from {{ source('export_api', 'brands') }} as loaded
+{%- endif -%}
 {%- endmacro %}
 
-{# Returns a query: the days of the metrics, as `/days` described them. #}
+{# Returns a query: the days of the metrics, as `/days` sent them. #}
 {% macro day_rows(tables) -%}
-{% for table in ['days'] if export_api.loads_rows() else tables -%}
 select {{ export_api.typed_columns() }}
-from {% if export_api.loads_rows() -%} {{ source('export_api', table) }} as loaded
+from {% if export_api.loads_rows() -%} {{ source('export_api', 'days') }}
 {%- else -%}
-(select *, '{{ table | replace('_', '-') }}' as endpoint from {{ export_api.documents(table) }} as document) as loaded
-{%- endif %}
+(
+  {%- for table in tables %}
+  select
+    '{{ table | replace('_', '-') }}' as endpoint, brand_id, date, changed_at, causes, digest, row_count
+  from {{ export_api.documents(table) }} as document
+  {%- if var('export_api_loader') == 'airbyte' %} where {{ adapter.quote('offset') }} = 0{% endif %}
+  {{- ' union all' if not loop.last }}
+  {%- endfor %}
+)
+{%- endif %} as loaded
 where {{ export_api.is_readable() }}
-{%- if var('export_api_loader') == 'airbyte' %} and {{ adapter.quote('offset') }} = 0{% endif %}
-{% if not loop.last %}union all
-{% endif %}
-{%- endfor %}
 {%- endmacro %}
 
 {% macro loads_rows() -%}
@@ -76,16 +82,26 @@ where {{ export_api.is_readable() }}
 {%- endmacro %}
 
 {#
-  Returns the columns of the model with their types: `stored` columns of the table, and the others of the JSON `item` when
-  there is one. Loaders store the same column as different types.
+  Returns the columns of the model with their types: columns of the table, or those of the JSON `item` that are not among the
+  `stored` ones. Loaders store the same column as different types.
 #}
-{% macro typed_columns(stored) -%}
+{% macro typed_columns(stored=none, camel=false) -%}
 {%- set types = {
   'uuid': dbt.type_string(), 'text': dbt.type_string(), 'date': 'date', 'integer': dbt.type_bigint(),
   'number': 'decimal(18, 4)', 'boolean': 'boolean', 'timestamp': 'timestamp with time zone'
 } -%}
   {%- for column in model.columns.values() %}
-  {% set cast_type = types.get(column.data_type.removesuffix(' or null')) -%}
-  {{ column.name }}{{ ',' if not loop.last }}
+  {% set words = column.name.split('_') -%}
+  {%- set field = words[0] ~ words[1:] | map('title') | join if camel else column.name -%}
+  {%- set value = column.name if stored is none or column.name in stored else "item ->> '" ~ field ~ "'" -%}
+  {%- set cast_type = types.get(column.data_type.removesuffix(' or null')) -%}
+  {{ 'cast(' ~ value ~ ' as ' ~ cast_type ~ ')' if cast_type else value }} as {{ column.name }}{{ ',' if not loop.last }}
   {%- endfor %}
 {%- endmacro %}
+
+{# Returns the elements of an array as JSON, a row each. #}
+{% macro elements(array) %}{{ adapter.dispatch('elements', 'export_api')(array) }}{% endmacro %}
+
+{% macro duckdb__elements(array) %}unnest(cast(cast({{ array }} as json) as json[])){% endmacro %}
+
+{% macro postgres__elements(array) %}jsonb_array_elements(to_jsonb({{ array }})){% endmacro %}
