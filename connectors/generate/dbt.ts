@@ -71,9 +71,11 @@ const HAS_DAYS = `relationships:
 
 /** Writes the properties of the exact models. Tests prove each metric by its days. */
 function properties(streams: readonly Stream[], metrics: readonly Stream[]): string {
-  const proof = ({ endpoint, columns }: Stream): string => {
+  const proof = ({ name, endpoint, columns }: Stream): string => {
     const fields = columns.flatMap(({ name }) => (name === 'brand_id' ? [] : [name]))
-    return `equals_days: { arguments: { endpoint: ${endpoint}, columns: [${fields.join(', ')}] } }`
+    return `equals_days:
+          name: equals_days_${name}
+          arguments: { endpoint: ${endpoint}, columns: [${fields.join(', ')}] }`
   }
   const models = [
     ...streams.filter(({ kind }) => kind === 'brands').map((brands) => ({ ...brands, tests: HAS_DAYS })),
