@@ -177,16 +177,13 @@ function connection(name: string) {
     const isFirst = states.size === 0
     await writeFile(join(own, 'state.json'), JSON.stringify([...states.values()]))
     const read = await source(own, config, 'read', '--catalog', 'catalog.json', '--state', 'state.json')
-    for (const stream of streams) {
-      // A destination keeps what it received before a sync failed, but overwrites nothing.
-      if (stream.name === 'brands' && read.code !== 0) continue
-      const records = read.messages.flatMap(({ record }) =>
-        record?.stream === stream.name ? record.data : [],
-      )
-      const path = join(own, `${stream.name}.jsonl`)
-      await writeFile(path, records.map((data) => JSON.stringify(data)).join('\n'))
-      await duckdb(file, loadSql(stream, path))
+    // A destination keeps what it received before a sync failed, but overwrites nothing.
+    const loaded = streams.filter(({ name }) => name !== 'brands' || read.code === 0)
+    for (const { name } of loaded) {
+      const records = read.messages.flatMap(({ record }) => (record?.stream === name ? record.data : []))
+      await writeFile(join(own, `${name}.jsonl`), records.map((data) => JSON.stringify(data)).join('\n'))
     }
+    await duckdb(file, loaded.map((stream) => loadSql(stream, join(own, `${stream.name}.jsonl`))).join(''))
     for (const { state } of read.messages)
       if (state !== undefined) states.set(state.stream.stream_descriptor.name, state)
     if (isFirst) await build()
