@@ -1,5 +1,5 @@
 import { inject } from 'vitest'
-import { type ColumnType, readStreams } from '../../site/reference/streams.ts'
+import { readStreams } from '../../site/reference/streams.ts'
 import type { Row } from '../certify/service.ts'
 
 /** A document of `/days`. */
@@ -18,29 +18,15 @@ export type Copy = Readonly<Record<string, readonly Row[]>>
 const streams = readStreams()
 const metrics = streams.filter(({ kind }) => kind === 'metric')
 
-/** Types of columns that are not text, in DuckDB and PostgreSQL. */
-const TYPES: Readonly<Partial<Record<ColumnType, string>>> = {
-  date: 'date',
-  integer: 'bigint',
-  number: 'float8',
-  boolean: 'boolean',
-  timestamp: 'timestamptz',
-}
+/** Types of columns in DuckDB and PostgreSQL, by those of their values in JavaScript. */
+const TYPES: Readonly<Record<string, string>> = { number: 'float8', boolean: 'boolean', object: 'json' }
 
-const COLUMNS: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    streams.flatMap(({ columns }) => columns.map(({ name, type }) => [name, TYPES[type] ?? 'text'])),
-  ),
-  ...{ row_count: 'bigint', offset: 'bigint', causes: 'json', rows: 'json', brands: 'json' },
-  _airbyte_extracted_at: 'timestamptz',
-}
-
-/** Returns the columns of the rows of a table, with their types. target-duckdb stores dates as text. */
-export const columnsOf = (loader: string, rows: readonly Row[]): string[][] =>
-  Object.keys(rows[0] ?? {}).map((name) => [
-    `"${name}"`,
-    (loader === 'singer' && name === 'date' ? undefined : COLUMNS[name]) ?? 'text',
-  ])
+/** Returns the columns of a table's rows, with their types. */
+export const columnsOf = (rows: readonly Row[]): string[][] =>
+  Object.keys(rows[0] ?? {}).map((name) => {
+    const value = rows.find((row) => row[name] !== null)?.[name]
+    return [`"${name}"`, TYPES[typeof value] ?? 'text']
+  })
 
 const pull = async (path: string, key: string) =>
   (await fetch(`${inject('serviceUrl')}/api/export/v1/${path}`, { headers: { 'X-API-Key': key } })).json()

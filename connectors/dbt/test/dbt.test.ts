@@ -71,7 +71,7 @@ async function load(loader: string, tables: Readonly<Record<string, readonly Row
     const path = join(folder, `${loader}.${name}.json`)
     const text = JSON.stringify(rows)
     await writeFile(path, text)
-    const columns = columnsOf(loader, rows)
+    const columns = columnsOf(rows)
     const members = columns.map((column) => column.join(': '))
     statements.push(`create table ${loader}.${name} as from read_json('${path}', columns = {${members}})`)
     const fields = columns.map((column) => column.join(' '))

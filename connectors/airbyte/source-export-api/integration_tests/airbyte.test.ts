@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect, inject, test } from 'vitest'
+import { readStreams } from '../../../../site/reference/streams.ts'
 import {
   answer,
   brand,
@@ -77,29 +78,19 @@ test('metadata.yaml lacks only what a person decides', async () => {
 
 type Config = { readonly base_url: string; readonly api_key: string; readonly start_date?: string }
 
-type Stream = {
-  readonly name: string
-  readonly json_schema: {
-    readonly properties: Record<string, { readonly type: string | string[]; readonly format?: string }>
-  }
-  readonly supported_sync_modes: readonly string[]
-  readonly source_defined_primary_key: readonly (readonly string[])[]
-}
-
 type Message = {
   readonly connectionStatus?: { readonly status: string; readonly message: string }
-  readonly catalog?: { readonly streams: readonly Stream[] }
-  readonly record?: { readonly stream: string; readonly data: unknown }
   readonly state?: { readonly stream: { readonly stream_descriptor: { readonly name: string } } }
   readonly trace?: { readonly error?: { readonly message: string } }
 }
 
-/** Runs a command of the source in a folder. Returns its exit code and its messages. */
+/** Runs a command of the source in a folder, which receives its messages. Returns them and its exit code. */
 async function source(own: string, config: Config, ...command: string[]) {
   await writeFile(join(own, 'config.json'), JSON.stringify(config))
   const args = [...command, '--manifest-path', `${CONNECTOR}manifest.yaml`, '--config', 'config.json']
   const options = { cwd: own, maxBuffer: Number.POSITIVE_INFINITY }
   const ended = await run(join(bin, 'source-declarative-manifest'), args, options).catch((error) => error)
+  await writeFile(join(own, 'messages.jsonl'), ended.stdout)
   const lines: string[] = ended.stdout.trimEnd().split('\n')
   return { code: ended.code ?? 0, messages: lines.map((line): Message => JSON.parse(line)) }
 }
@@ -114,76 +105,65 @@ test('a start date that is no day of the calendar fails the check', async () => 
   })
 })
 
-/** Types of columns, by the format or the type of their schema. */
-const TYPES: Readonly<Record<string, string>> = {
-  date: 'date',
-  'date-time': 'timestamptz',
-  string: 'text',
-  integer: 'bigint',
-  array: 'json',
-  object: 'json',
+const METRICS = readStreams().flatMap(({ kind, name }) => (kind === 'metric' ? [name] : []))
+
+/** The default modes: Full refresh | Overwrite, and Incremental | Append + Deduped. */
+const CATALOG = {
+  streams: ['brands', ...METRICS].map((name) => ({
+    stream: { name, json_schema: {}, supported_sync_modes: ['full_refresh', 'incremental'] },
+    sync_mode: name === 'brands' ? 'full_refresh' : 'incremental',
+    destination_sync_mode: name === 'brands' ? 'overwrite' : 'append_dedup',
+  })),
 }
 
-/** The columns of a stream, with their types. */
-const columnsOf = ({ json_schema: { properties } }: Stream) =>
-  Object.entries(properties).map(
-    ([name, { type, format }]) => [name, TYPES[format ?? [type].flat()[0] ?? '']] as const,
+const BRAND = ['id', 'name', 'display_name', 'url', 'site_url', 'industry', 'created_at'].map(
+  (name) => `${name} text`,
+)
+const DAY =
+  'brand_id text, date date, "offset" bigint, changed_at timestamptz, causes json, digest text, row_count bigint, rows json'.split(
+    ', ',
   )
 
-/** SQL of a destination that loads the records of a stream, Append + Deduped. `brands` is overwritten. */
-function loadSql(stream: Stream, file: string): string {
-  const { name, source_defined_primary_key: key } = stream
-  const columns = columnsOf(stream).map((column) => column.map((text) => `"${text}"`))
-  const orders = name === 'brands' ? '' : 'changed_at desc,'
-  return `create table if not exists ${name} (${columns.map((column) => column.join(' '))}, _airbyte_extracted_at timestamptz);
+/** SQL of a destination that loads the records of a stream into a table. */
+function loadSql(name: string, columns: readonly string[]): string {
+  const [key, order] = name === 'brands' ? ['id', ''] : ['brand_id, date, "offset"', 'changed_at desc,']
+  return `create table if not exists ${name} (${columns}, _airbyte_extracted_at timestamptz);
     ${name === 'brands' ? 'delete from brands;' : ''}
-    insert into ${name} by name select *, now() as _airbyte_extracted_at
-      from read_json('${file}', format = 'newline_delimited', columns = {${columns.map((column) => column.join(': '))}});
+    insert into ${name} select unnest(record.data), now()
+      from read_json('messages.jsonl', format = 'newline_delimited', columns = {record: 'struct(stream text, data struct(${columns}))'})
+      where record.stream = '${name}';
     create or replace table ${name} as from ${name} qualify
-      row_number() over (partition by ${key.map((path) => `"${path}"`)} order by ${orders} _airbyte_extracted_at desc) = 1;`
+      row_number() over (partition by ${key} order by ${order} _airbyte_extracted_at desc) = 1;`
 }
 
 /**
- * Syncs as Airbyte's platform does with the default modes. Returns the tests of dbt that do not pass. The models are built in
- * the first sync; the schema `exact` has them without their prefix.
+ * Syncs as Airbyte's platform does. Returns the tests of dbt that do not pass. The models are built in the first sync; the
+ * schema `exact` has them without their prefix.
  */
 function connection(name: string) {
   const own = join(folder, name)
   const file = join(own, 'export.duckdb')
   const states = new Map<string, unknown>()
-  let streams: readonly Stream[] = []
-
-  async function discover(config: Config): Promise<void> {
-    const { messages } = await source(own, config, 'discover')
-    streams = messages.flatMap(({ catalog }) => catalog?.streams ?? [])
-    const configured = streams.map((stream) => ({
-      stream,
-      sync_mode: stream.supported_sync_modes.at(-1),
-      destination_sync_mode: 'append_dedup',
-    }))
-    await writeFile(join(own, 'catalog.json'), JSON.stringify({ streams: configured }))
-  }
 
   async function build(): Promise<void> {
     const output = { type: 'duckdb', path: file, schema: 'of_dbt' }
     await buildModels({ loader: 'airbyte', schema: 'main', output, folder: own })
-    const views = streams.map(({ name }) => `create view exact.${name} as from of_dbt.export_api__${name}`)
+    const views = ['brands', ...METRICS].map(
+      (each) => `create view exact.${each} as from of_dbt.export_api__${each}`,
+    )
     await duckdb(file, ['create schema exact', ...views].join(';'))
   }
 
   async function sync(config: Config) {
-    await mkdir(own, { recursive: true })
-    if (streams.length === 0) await discover(config)
     const isFirst = states.size === 0
+    await mkdir(own, { recursive: true })
+    await writeFile(join(own, 'catalog.json'), JSON.stringify(CATALOG))
     await writeFile(join(own, 'state.json'), JSON.stringify([...states.values()]))
     const read = await source(own, config, 'read', '--catalog', 'catalog.json', '--state', 'state.json')
     // A destination keeps what it received before a sync failed, but overwrites nothing.
-    const loaded = streams.filter(({ name }) => name !== 'brands' || read.code === 0)
-    for (const { name } of loaded) {
-      const records = read.messages.flatMap(({ record }) => (record?.stream === name ? record.data : []))
-      await writeFile(join(own, `${name}.jsonl`), records.map((data) => JSON.stringify(data)).join('\n'))
-    }
-    await duckdb(file, loaded.map((stream) => loadSql(stream, join(own, `${stream.name}.jsonl`))).join(''))
+    const loads = METRICS.map((metric) => loadSql(metric, DAY))
+    if (read.code === 0) loads.push(loadSql('brands', BRAND))
+    await duckdb(file, `set file_search_path = '${own}'; ${loads.join('')}`)
     for (const { state } of read.messages)
       if (state !== undefined) states.set(state.stream.stream_descriptor.name, state)
     if (isFirst) await build()
