@@ -3,7 +3,6 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { expect } from 'vitest'
 import { readStreams } from '../../site/reference/streams.ts'
 import { comparable } from '../certify/comparable.ts'
 import { copyReader, type Where } from '../certify/copies.ts'
@@ -86,21 +85,13 @@ export async function proofOf(folder: string): Promise<string> {
   return (await Promise.all(tests)).join(' union all ')
 }
 
-/** Builds the exact models of connectors/dbt over a copy in a file of DuckDB. Returns their metrics. */
-export async function readExactModels({ file, ...build }: Omit<Build, 'output'> & { readonly file: string }) {
-  const folder = join(build.folder, 'dbt')
-  const output = { type: 'duckdb', path: file, schema: 'of_dbt' }
-  expect(await buildModels({ ...build, output, folder })).toEqual([])
-  return readMetrics({ copy: `duckdb:${file}`, schema: 'of_dbt', folder }, 'export_api__')
-}
-
 /** Returns the rows of each metric of a copy as sorted texts. */
-export async function readMetrics(where: Where, prefix = ''): Promise<Record<string, string[]>> {
-  const tables = await copyReader(where)(METRICS.map(({ name }) => prefix + name))
+export async function readMetrics(where: Where): Promise<Record<string, string[]>> {
+  const tables = await copyReader(where)(METRICS.map(({ name }) => name))
   return Object.fromEntries(
     METRICS.map(({ name, columns }) => [
       name,
-      (tables.get(prefix + name)?.rows ?? [])
+      (tables.get(name)?.rows ?? [])
         .map((row) => JSON.stringify(columns.map(({ type, name }) => comparable(type, row[name]))))
         .sort(),
     ]),

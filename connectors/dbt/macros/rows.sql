@@ -58,21 +58,20 @@ where {{ export_api.is_readable() }}
 {%- endmacro %}
 
 {#
-  Returns a subquery: the documents of the days as they were loaded last. A large day has several, its parts: those with the
-  `changed_at` of the latest document with offset 0. Airbyte can keep earlier documents next to them.
+  Returns a subquery: the documents of each day as it is now. A large day has several, its parts, with the same `changed_at`.
+  Airbyte keeps earlier documents next to them, and appends a document again when a sync is repeated.
 #}
 {% macro documents(table) -%}
   {%- if var('export_api_loader') == 'singer' -%} {{ source('export_api', table) }}
   {%- else -%}
-  {%- set offset = adapter.quote('offset') -%}
   (
     select *
     from (
       select
         *,
-        max(case when {{ offset }} = 0 then changed_at end) over (partition by brand_id, date) as day_changed_at,
+        max(changed_at) over (partition by brand_id, date) as day_changed_at,
         row_number() over (
-          partition by brand_id, date, {{ offset }}, changed_at order by _airbyte_extracted_at desc
+          partition by brand_id, date, {{ adapter.quote('offset') }} order by changed_at desc, _airbyte_extracted_at desc
         ) as version
       from {{ source('export_api', table) }}
     ) as stored
@@ -83,12 +82,13 @@ where {{ export_api.is_readable() }}
 
 {#
   Returns the columns of the model with their types: columns of the table, or those of the JSON `item` that are not among the
-  `stored` ones. Loaders store the same column as different types.
+  `stored` ones. Loaders store the same column as different types. Times of a table stay as they are: one without a zone is in
+  UTC, not in that of the session.
 #}
 {% macro typed_columns(stored=none, camel=false) -%}
 {%- set types = {
   'uuid': dbt.type_string(), 'text': dbt.type_string(), 'date': 'date', 'integer': dbt.type_bigint(),
-  'number': 'decimal(18, 4)', 'boolean': 'boolean', 'timestamp': 'timestamp with time zone'
+  'number': 'decimal(18, 4)', 'boolean': 'boolean', 'timestamp': 'timestamp with time zone' if stored is not none
 } -%}
   {%- for column in model.columns.values() %}
   {% set words = column.name.split('_') -%}
