@@ -1,7 +1,7 @@
 import { Pool } from 'undici'
 import { type Emulator, NO_OUTER_LIMIT, startEmulator } from '../../emulator/emulator.ts'
 import type { Intercept } from '../../emulator/workers/outbound.ts'
-import { RATE_LIMIT } from '../../lib/limits/rate-limit.ts'
+import { RATE_LIMIT } from '../../lib/limits/token-bucket.ts'
 
 /** All Workers, and a connection that sends one request at a time. They end with the block that declares them. */
 export type Service = AsyncDisposable & {
@@ -39,7 +39,8 @@ export async function startService({ databaseUrl, redisUrl }: Servers): Promise<
     if (redisUrl) return undefined
     // The last argument of the limiter's script.
     state.consumed += Number((await request.json()).at(-1))
-    return Response.json({ result: [RATE_LIMIT.requests - 1, RATE_LIMIT.refill.seconds] })
+    const refillAt = Date.now() + RATE_LIMIT.refill.seconds * 1000
+    return Response.json({ result: [RATE_LIMIT.requests - 1, refillAt, RATE_LIMIT.requests] })
   }
   const emulator = await startEmulator({
     databaseUrl,

@@ -1,11 +1,8 @@
-import { readStreams } from '../../site/reference/streams.ts'
 import { carryOver, textsOf } from './compare.ts'
 import { parseCopy } from './copies.ts'
 import { life, type Step } from './life.ts'
-import { type Service, startService, type Tables } from './service.ts'
+import { type Service, STREAMS, startService, type Tables } from './service.ts'
 import { type Options, type Subject, startSubject, type Verdict } from './subject.ts'
-
-const STREAMS = readStreams()
 
 /**
  * Runs a loader after each step of a service's life, and compares its copy with the service. Needs the bundles in dist/.

@@ -14,7 +14,7 @@ const FORMS: Readonly<Record<ColumnType, (value: unknown) => unknown>> = {
   integer: toNumber,
   number: toNumber,
   boolean: (value) => /^(true|t|1)$/i.test(String(value)),
-  json: (value) => sorted(typeof value === 'string' ? parsed(value) : value),
+  json: JSON.stringify,
 }
 
 function toNumber(value: unknown): unknown {
@@ -29,19 +29,4 @@ function toMicroseconds(text: string): string {
   if (day === undefined) return text
   const instant = new Date(`${day}T${time}${/^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone}`)
   return `${instant.toISOString().slice(0, 19)}.${fraction.padEnd(6, '0')}Z`
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
-
-/** Sorts the members of an object. A structure of a database has null where an object lacks a member. */
-function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value).filter(([, member]) => member !== null)
-  return Object.fromEntries(members.map(([name, member]) => [name, toNumber(member)] as const).sort())
 }

@@ -86,9 +86,6 @@ export type CopyReader = (tables: readonly string[]) => Promise<Copy>
 /** A column's name without what naming conventions change: `displayName` is `display_name`. */
 export const plain = (name: string): string => name.replaceAll('_', '').toLowerCase()
 
-/** Singer's loaders stamp the rows that are deleted. */
-export const isLive = (row: Row): boolean => (row._sdc_deleted_at ?? null) === null
-
 /** What the users of a warehouse expect, by DuckDB's and PostgreSQL's names, or of JSON. */
 const EXPECTED: Readonly<Record<ColumnType, RegExp>> = {
   uuid: /^(uuid|text|char|varchar|character varying|json string)/i,

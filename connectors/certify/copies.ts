@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { UsageError, withClient } from '../../drizzle/db/connect.ts'
-import { type CopiedTable, type Copy, type CopyReader, isLive, plain } from './compare.ts'
-import { environment } from './python-environment.ts'
+import { environment } from '../python-environment.ts'
+import { type CopiedTable, type Copy, type CopyReader, plain } from './compare.ts'
 import type { Row } from './service.ts'
 
 export type Where = { readonly copy: string; readonly schema?: string | undefined; readonly folder: string }
@@ -37,7 +37,7 @@ const readJsonLines =
       const text = await readFile(join(folder, `${table}.jsonl`), 'utf8').catch(() => undefined)
       if (text === undefined) continue
       const lines = text.split('\n').filter((line) => line.trim() !== '')
-      const rows = lines.map((line): Row => JSON.parse(line)).filter(isLive)
+      const rows = lines.map((line): Row => JSON.parse(line))
       // The last value that is not null stands for its column.
       const values = new Map<string, unknown>()
       for (const row of rows)
@@ -103,7 +103,7 @@ async function readBySql(
     [...found].map(([table, own]) => [
       table,
       {
-        rows: (rowsOf.get(table) ?? []).map(({ row }): Row => Object(row)).filter(isLive),
+        rows: (rowsOf.get(table) ?? []).map(({ row }): Row => Object(row)),
         columns: new Map(
           own.map(({ column_name, data_type }) => {
             const name = String(column_name)

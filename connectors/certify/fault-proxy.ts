@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, request } from 'node:http'
+import { type IncomingMessage, type RequestListener, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { startLocalServer } from './local-server.ts'
 
 /**
  * What a client receives instead of the service's response: a connection that closes before it, one that closes in its
- * middle, a status, or another body. `retryAfter` are seconds.
+ * middle, a status, another body, or what a function sends. `retryAfter` are seconds.
  */
 export type ProxyFault =
   | 'dropped'
   | 'cut'
   | { readonly status: number; readonly error?: string; readonly retryAfter?: number | undefined }
+  | RequestListener
   | { readonly rewrite: (body: string, status: number | undefined) => Promise<string> }
 
 /** Starts a proxy in front of a service. `meet` receives each request, and returns its fault, if any. */
@@ -21,6 +22,7 @@ export function startFaultProxy(
   return startLocalServer(async (asked, response) => {
     const fault = await meet(asked)
     if (fault === 'dropped') return void response.destroy()
+    if (typeof fault === 'function') return fault(asked, response)
     if (typeof fault === 'object' && fault !== null && 'status' in fault) {
       const { status, error = 'Later.', retryAfter } = fault
       const wait = retryAfter !== undefined && { 'Retry-After': String(retryAfter) }

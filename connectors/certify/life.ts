@@ -1,6 +1,6 @@
 import type { Plan } from '../../lib/access/plans.ts'
 import { ERRORS } from '../../lib/request/errors.ts'
-import { type Alteration, alterPage } from './alter.ts'
+import { damagePage } from './damage-page.ts'
 import { daysBefore, fixedId } from './organization.ts'
 import type { Fault } from './proxy.ts'
 
@@ -35,17 +35,12 @@ const away: Fault = { status: 503, retryAfter: 1 }
 /** Connections that break before and within a response. */
 const broken: readonly Fault[] = ['dropped', 'dropped', null, 'cut', null, 'cut']
 const forbidden: Fault = { ofRows: { status: ERRORS.plan.status, error: ERRORS.plan.message } }
-const altered = (alteration: Alteration): Fault => ({
-  ofRows: {
-    rewrite: async (body, status) => (status === 200 ? alterPage(body, alteration) : body),
-  },
-})
+const damaged: Fault = {
+  ofRows: { rewrite: async (body, status) => (status === 200 ? damagePage(body) : body) },
+}
 
 /** Three of ten responses. */
-const ALTERED: readonly Fault[] = [
-  ...[null, altered('exchange'), null, null, altered('rename')],
-  ...[null, null, altered('lose'), null, null],
-]
+const DAMAGED: readonly Fault[] = [null, damaged, null, null, damaged, null, null, damaged, null, null]
 
 const setPlan = (plan: Plan): string =>
   `update subscriptions set plan = '${plan}' where organization_id = '${fixedId('organization')}'`
@@ -162,7 +157,7 @@ export function life(today: string): readonly Step[] {
     {
       promise: 'A damaged page leaves no trace: this run or the next requests it again.',
       sql: `${answer(9)} ${answer(40)} ${rename('Renamed again')}`,
-      faults: Array(2_000).fill(ALTERED).flat(),
+      faults: Array(2_000).fill(DAMAGED).flat(),
       mayEnd: true,
     },
     {

@@ -23,7 +23,6 @@ export async function startProxy(service: string) {
   let faults: Fault[] = []
   let happening: Happening | undefined
   let traffic: Traffic = { requests: 0, pagesOfRows: 0 }
-  const endpoints = new Set<string>()
   const agents = new Set<string>()
   const early = new Set<string>()
   let hasRetried = false
@@ -34,7 +33,6 @@ export async function startProxy(service: string) {
     const { pathname } = new URL(target, service)
     const endpoint = pathname.replace(`${BASE}/`, '')
     traffic.requests += 1
-    endpoints.add(endpoint)
     agents.add(headers['user-agent'] ?? '')
     const time = notBefore.get(target)
     hasRetried ||= time !== undefined
@@ -56,8 +54,6 @@ export async function startProxy(service: string) {
   const { url, close } = await startFaultProxy(service, meet)
   return {
     url,
-    /** Last segments of the paths of all runs. */
-    endpoints,
     /** User-Agents of all runs. */
     agents,
     /** Requests of all runs that were sent again too early. */
@@ -74,10 +70,4 @@ export async function startProxy(service: string) {
     },
     close,
   }
-}
-
-/** Says by which endpoints a loader finds the rows that changed. */
-export function wayOf(endpoints: ReadonlySet<string>): string {
-  if (endpoints.has(DAYS)) return '/days'
-  return endpoints.has('changes') ? '/changes and pages of metrics' : 'pages of metrics'
 }

@@ -17,7 +17,8 @@ export type Tables = ReadonlyMap<string, readonly Row[]>
 
 export type Service = Awaited<ReturnType<typeof startService>>
 
-const STREAMS = readStreams()
+/** The tables that copies have. */
+export const STREAMS = readStreams().filter(({ kind }) => kind !== 'changes')
 
 /** Starts the service on data of its own. Takes the bundles that are in dist/. */
 export async function startService() {

@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../../drizzle/db/connect.ts'
-import { readStreams } from '../../site/reference/streams.ts'
 import { messageMaker } from '../typescript/src/message.ts'
 import { type Ended, type Loader, runLoader } from './command.ts'
 import {
@@ -15,8 +14,8 @@ import {
 } from './compare.ts'
 import { copyReader } from './copies.ts'
 import type { Step } from './life.ts'
-import { type Fault, type Happening, startProxy, wayOf } from './proxy.ts'
-import type { Service } from './service.ts'
+import { type Fault, type Happening, startProxy } from './proxy.ts'
+import { type Service, STREAMS } from './service.ts'
 
 /** What documentation promises to the users of a loader, and whether it is kept. */
 export type Verdict = {
@@ -56,8 +55,6 @@ export type Subject = Awaited<ReturnType<typeof startSubject>>
 /** How many requests a detail shows, and how many characters of a row. */
 const SHOWN = 3
 const SHOWN_LENGTH = 300
-
-const STREAMS = readStreams()
 
 /** Prepares the runs of a loader: its folder, its copy, and a proxy of its own. */
 export async function startSubject(
@@ -122,7 +119,6 @@ export async function startSubject(
           throw new UsageError(
             `The first run ended with exit code ${ended.code}. Fix the command.\n${tail(ended)}`,
           )
-        report(`The loader follows ${wayOf(proxy.endpoints)}.`)
       }
       const broken = brokenBy(step, ended, requests)
       const lacksChange = change !== undefined && happened === undefined
@@ -137,14 +133,12 @@ export async function startSubject(
       return broken
     },
     /** Compares the copy with the service's rows. */
-    judge: async ({ promise, event }: Step, broken: readonly string[], { texts, brandIds }: Served) => {
+    judge: async ({ promise }: Step, broken: readonly string[], { texts, brandIds }: Served) => {
       copied = await readCopy(STREAMS.map(({ name }) => name))
-      // Changes from before the service changed may be in the copy.
-      const streams = event?.change ? STREAMS.filter(({ kind }) => kind !== 'changes') : STREAMS
       // A copy that has the brands may keep the rows of others: a join with its brands leaves them out.
       const counts = ({ kind, line }: Difference) =>
         kind === 'structure' || !copied.has('brands') || brandIds.some((id) => line.includes(id))
-      const differences = compare(streams, texts, copied).filter(counts)
+      const differences = compare(STREAMS, texts, copied).filter(counts)
       const obstacle = isFailing ? 'Runs fail that can succeed.' : undefined
       judge(promise, [...broken, ...describe(newDifferences(differences, known))], { obstacle, requests })
       known = [...differences, ...known.filter((difference) => !counts(difference))]

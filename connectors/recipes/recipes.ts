@@ -6,7 +6,7 @@ import { DEMO } from '../../drizzle/seed/demo.ts'
 import type { Row } from '../../test/fixtures/call.ts'
 import { readCodeBlocks } from '../../test/fixtures/code-blocks.ts'
 import { duckdbSetup } from '../../test/fixtures/duckdb.ts'
-import { environment } from '../certify/python-environment.ts'
+import { environment } from '../python-environment.ts'
 
 process.env.PATH = `${await environment('recipes')}:${process.env.PATH}`
 

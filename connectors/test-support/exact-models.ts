@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import { readStreams } from '../../site/reference/streams.ts'
 import { comparable } from '../certify/comparable.ts'
 import { copyReader, type Where } from '../certify/copies.ts'
-import { environment } from '../certify/python-environment.ts'
 import type { Row } from '../certify/service.ts'
+import { environment } from '../python-environment.ts'
 
 const PACKAGE = fileURLToPath(new URL('../dbt/', import.meta.url))
 const METRICS = readStreams().filter(({ kind }) => kind === 'metric')

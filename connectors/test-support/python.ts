@@ -2,7 +2,7 @@ import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { json, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { environment } from '../certify/python-environment.ts'
+import { environment } from '../python-environment.ts'
 
 /** Variables with which Python's default encoding of files is not UTF-8, as on Windows. */
 export const IN_ASCII = { LC_ALL: 'C', PYTHONUTF8: '0', PYTHONCOERCECLOCALE: '0' } as const

@@ -6,13 +6,7 @@ import { sha256 } from '../request/hash.ts'
 import { recent } from '../request/isolate.ts'
 import { timed } from '../request/request-log.ts'
 import { addressOf } from './outer-limit.ts'
-import { createTokenBucket } from './token-bucket.ts'
-
-/**
- * A client's token bucket, over all endpoints (docs/specification.md, Rate limit). It holds `requests`. Every
- * `refill.seconds` it receives `refill.requests`, so an empty one is full after `seconds`.
- */
-export const RATE_LIMIT = { requests: 100, seconds: 60, refill: { requests: 20, seconds: 12 } } as const
+import { createTokenBucket, LONGEST_WAIT, RATE_LIMIT } from './token-bucket.ts'
 
 export type RateLimitOptions = {
   /** Whether the handler runs while Redis counts, or after it. */
@@ -32,23 +26,19 @@ const blocked = recent<number>(10_000)
  * both wait for a server, unless `order` is `first` or the client is known to be over its budget.
  */
 export function rateLimit({ order = 'concurrent', timeoutMs = 5000 }: RateLimitOptions = {}): Middleware {
-  const bucketOf = createTokenBucket({ ...RATE_LIMIT, timeoutMs })
+  const requestsOf = createTokenBucket({ prefix: 'export-api', timeoutMs })
+  const rowsOf = createTokenBucket({ prefix: 'export-api-rows', timeoutMs })
   return async (context, next) => {
     const { env, clock, now, log } = context.var
     const client = await rateLimitKey(context)
-    const take = bucketOf(env)
-    const count = (request: string, requests: number, leave: number) =>
-      counted(log, () => take({ client, request, requests, leave, now: clock() }))
-    // A file's own name: what waits for it is neither another file nor a request.
-    const file = crypto.randomUUID()
-    context.set('consume', (requests, leave) => count(file, requests, leave))
+    context.set('consumeRows', (tokens) => counted(log, () => rowsOf(env)(client, tokens, clock())))
     const isFirst = order === 'first' || (blocked.get(client) ?? 0) > now.getTime()
     const handling = isFirst ? null : inBackground(next())
-    const budget = await count(await nameOf(context), 1, 0)
+    const budget = await counted(log, () => requestsOf(env)(client, 1, clock()))
     context.set('budget', budget)
     if (budget?.allowed === false) {
       blocked.set(client, now.getTime() + budget.refillSeconds * 1000)
-      throw httpError('budget', { ...budgetHeaders(budget), 'Retry-After': String(budget.refillSeconds) })
+      throw httpError('budget', { ...budgetHeaders(budget), 'Retry-After': retryAfter(budget) })
     }
     await (handling ?? next())
     for (const [name, value] of Object.entries(budgetHeaders(budget))) context.res.headers.set(name, value)
@@ -72,11 +62,9 @@ async function counted(log: RequestLog, take: () => Promise<Budget>): Promise<Bu
   }
 }
 
-/** Returns the name of a request among those of its client: the same when it is sent again, with the same key. */
-async function nameOf({ req, var: { log } }: RequestContext): Promise<string> {
-  const hash = await sha256(`${req.method} ${req.url} ${log.keyHash}`)
-  return hash.slice(0, 16)
-}
+/** Returns seconds at random from the next refill on, so that clients that share a bucket do not return together. */
+const retryAfter = ({ refillSeconds }: Budget): string =>
+  String(refillSeconds + Math.floor(Math.random() * (LONGEST_WAIT + 1 - refillSeconds)))
 
 /** Returns the `RateLimit` headers (IETF draft, structured fields). */
 function budgetHeaders(budget: Budget | null): Record<string, string> {

@@ -27,8 +27,8 @@ export type RequestLog = {
 /** What a client has left: whether the request passes, how many remain, and the seconds until the next refill. */
 export type Budget = { readonly allowed: boolean; readonly remaining: number; readonly refillSeconds: number }
 
-/** Consumes further requests of the same client, those of a file, when so many others remain. */
-export type Consume = (requests: number, leave: number) => Promise<Budget | null>
+/** Takes tokens for rows of a file from the client's bucket of rows. */
+export type ConsumeRows = (tokens: number) => Promise<Budget | null>
 
 /** What Hono's context carries: the Worker's bindings, and the values that middleware sets. */
 export type AppEnv = {
@@ -42,7 +42,7 @@ export type AppEnv = {
     now: Date
     /** What is left after this request; null while Redis is unavailable. */
     budget: Budget | null
-    consume: Consume
+    consumeRows: ConsumeRows
   }
 }
 export type App = Hono<AppEnv>

@@ -1,7 +1,7 @@
 import { PLANS } from '../../lib/access/plans.ts'
 import { BASE } from '../../lib/http/app.ts'
 import { EXAMPLE_ORIGIN } from '../../lib/http/site.ts'
-import { RATE_LIMIT } from '../../lib/limits/rate-limit.ts'
+import { RATE_LIMIT } from '../../lib/limits/token-bucket.ts'
 import { PAGE_SIZE } from '../../lib/rows/size.ts'
 import { DEFAULT_DAYS } from '../../lib/statement/window.ts'
 import { addressOf, USER_AGENT } from '../curl-sample.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import { afterAll, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { afterAll, expect, inject, onTestFinished, test } from 'vitest'
 import { startLocalServer } from '../../connectors/certify/local-server.ts'
 import { withClient } from '../../drizzle/db/connect.ts'
 import { startEmbeddedPostgres } from '../../emulator/postgres/embedded.ts'
@@ -136,13 +136,10 @@ test('the statements keep an exact copy, whose digests are those of the service'
   }
 })
 
-/** Runs the Python program, or another one, with a key at an address. Returns its errors. */
-async function runProgram(
-  env: Readonly<Record<string, string | undefined>> = {},
-  text = program,
-): Promise<string> {
+/** Runs the Python program with a key at an address. Returns its errors. */
+async function runProgram(env: Readonly<Record<string, string | undefined>> = {}): Promise<string> {
   const { PATH, HOME } = process.env
-  return run('python3', ['-c', text], {
+  return run('python3', ['-c', program], {
     cwd: folder,
     env: { PATH, HOME, EXPORT_API_KEY: 'key', ...env },
   }).then(
@@ -197,46 +194,6 @@ test.runIf(hasAll('python3'))('the Python program keeps an exact copy of one org
   expect(await load(foreign)).toMatch(/^days: 400: /)
   expect(copied()).toEqual(both)
   await rm(join(folder, 'export.db'))
-})
-
-test.runIf(hasAll('python3'))('the Python program retries as docs/specification.md says', async () => {
-  const broken: readonly (readonly [status: number, body?: string, retryAfter?: string])[] = [
-    [429],
-    [200, '{"data": ['],
-    [200, '{}'],
-    [500, '', '-5'],
-    [599, '', '7'],
-    [502, '', 'Wed, 25 Nov 2026 12:00:00 GMT'],
-    [504],
-    [429, '', '60'],
-    [503],
-  ]
-  const requests = vi.fn()
-  const server = await startLocalServer((_, response) => {
-    const [status, body = '', retryAfter] = broken[requests.mock.calls.length] ?? [503, 'The last one.']
-    requests()
-    response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end(body)
-  })
-  const impatient = 'import sys, time; time.sleep = lambda seconds: print(seconds, file=sys.stderr)\n'
-  const lines = await runProgram({ EXPORT_API_URL: server.url }, impatient + program).finally(server.close)
-  const [message, ...waits] = lines.trimEnd().split('\n').reverse()
-  expect(waits.reverse().map(Number)).toEqual([0, 12, 2, 4, 8, 7, 12, 12, 60, 12])
-  expect(message).toBe('days: 503: The last one.')
-  expect(requests).toHaveBeenCalledTimes(10)
-})
-
-test.runIf(hasAll('python3')).each<[string, string, Readonly<Record<string, string>>, number]>([
-  ['asks for a long wait', '503: ', { 'Retry-After': '99999999999' }, 503],
-  // It sends the key to no other address.
-  ['redirects', '302: ', { Location: '/elsewhere' }, 302],
-])('the Python program ends when the service %s', async (_, message, headers, status) => {
-  const requests = vi.fn()
-  const server = await startLocalServer((_, response) => {
-    requests()
-    response.writeHead(status, headers).end()
-  })
-  expect(await runProgram({ EXPORT_API_URL: server.url }).finally(server.close)).toBe(`days: ${message}\n`)
-  expect(requests).toHaveBeenCalledTimes(1)
 })
 
 test.runIf(hasAll('python3'))(

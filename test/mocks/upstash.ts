@@ -26,6 +26,6 @@ export function counterAnswers(answer: Answer): RequestInit[] {
 export const counted =
   (requests: number): Answer =>
   () =>
-    Response.json({ result: [Math.max(-1, 100 - requests), 12] })
+    Response.json({ result: [Math.max(-1, 100 - requests), Date.now() + 3000, 100] })
 
 export const silent: Answer = (init) => silence({ signal: init.signal ?? null })

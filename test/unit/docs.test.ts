@@ -7,7 +7,7 @@ import { readWorkers } from '../../cli/workers/wrangler-config.ts'
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../lib/access/plans.ts'
 import { BASE } from '../../lib/http/app.ts'
-import { RATE_LIMIT } from '../../lib/limits/rate-limit.ts'
+import { RATE_LIMIT } from '../../lib/limits/token-bucket.ts'
 import { MOST_ROWS, PAGE_SIZE } from '../../lib/rows/size.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

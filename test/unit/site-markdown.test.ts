@@ -3,7 +3,7 @@ import { marked, type Token, type Tokens } from 'marked'
 import { expect, test } from 'vitest'
 import document from '../../functions/openapi.json' with { type: 'json' }
 import { PLANS } from '../../lib/access/plans.ts'
-import { RATE_LIMIT } from '../../lib/limits/rate-limit.ts'
+import { RATE_LIMIT } from '../../lib/limits/token-bucket.ts'
 import { endpointSection } from '../../site/markdown/endpoint.ts'
 import { llmsTxt } from '../../site/markdown/llms.ts'
 import { markdown } from '../../site/markdown/page.ts'

@@ -14,7 +14,7 @@ import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
 import { startTlsServer } from '../../../test/fixtures/tls-server.ts'
 import { certify } from '../../certify/certify.ts'
 import { daysBefore } from '../../certify/organization.ts'
-import { environment } from '../../certify/python-environment.ts'
+import { environment } from '../../python-environment.ts'
 import { PYTHON_TESTS } from '../../test-support/python.ts'
 import { dltEnvironment, SOURCES } from './dlt.ts'
 

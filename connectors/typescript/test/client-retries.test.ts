@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { ConnectionError, RateLimitError, type Retry } from '../src/index.ts'
+import type { Retry } from '../src/index.ts'
 import {
   cut,
   dropped,
@@ -57,22 +57,6 @@ test('a request waits as long as the service says, else longer each time, up to 
     [0, 'Message of 429.'],
     [12_000, 'Message of 429.'],
   ])
-})
-
-test.each([
-  ['dropped', dropped, ConnectionError, [1, 2, 4, 8, 12, 12, 12, 12, 12]],
-  ['refused by the rate limit', failure(429), RateLimitError, Array(9).fill(12)],
-])('a request that is %s ten times is an error', async (_, answer, Class, waits) => {
-  const { api, requests } = fakeApi(Array(20).fill(answer))
-  await expect(api.brands()).rejects.toBeInstanceOf(Class)
-  expect(gaps(requests)).toEqual(waits)
-})
-
-test.each([429, 503])('a %d that asks for a long wait is an error at once', async (status) => {
-  const { api, requests } = fakeApi([failure(status, 99_999_999_999)])
-  const message = `Message of ${status}. It asks to wait 99999999999 s.`
-  await expect(api.brands()).rejects.toMatchObject({ message, status, requestId: 'request-1' })
-  expect(requests).toHaveLength(1)
 })
 
 test('a 429 holds back all requests, a 503 only its own', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { vi } from 'vitest'
 import { freePort } from '../../../cli/local/port.ts'
 import { duckdbSetup } from '../../../test/fixtures/duckdb.ts'
-import { environment } from '../../certify/python-environment.ts'
+import { environment } from '../../python-environment.ts'
 
 const BUCKET = 'copies'
 const KEYS = { AWS_ACCESS_KEY_ID: 'copier', AWS_SECRET_ACCESS_KEY: 'secret' }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { PAID_PLANS, PLANS } from '../../../lib/access/plans.ts'
 import { BASE } from '../../../lib/http/app.ts'
-import { RATE_LIMIT } from '../../../lib/limits/rate-limit.ts'
+import { RATE_LIMIT } from '../../../lib/limits/token-bucket.ts'
 import { CURSOR } from '../../../lib/page/cursor.ts'
 import { Parameters } from '../../../lib/page/request.ts'
 import { flag, instant, nullable, text, uuid } from '../../../lib/rows/schema.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { RATE_LIMIT } from '../../../lib/limits/rate-limit.ts'
+import { RATE_LIMIT } from '../../../lib/limits/token-bucket.ts'
 import { type Json, jsonSchema } from './json-schema.ts'
 
 const text = (description: string, example?: string): Json => ({
@@ -23,7 +23,7 @@ export const HEADERS: Record<string, Json> = {
   ),
   RateLimit: text(
     'The requests left (`r`), and the seconds until the next refill (`t`). Absent while the rate limiter is unavailable.',
-    '"default";r=97;t=7',
+    '"default";r=97;t=2',
   ),
   'Retry-After': {
     description: 'Seconds to wait before you retry the request.',

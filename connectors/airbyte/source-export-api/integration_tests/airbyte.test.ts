@@ -18,7 +18,7 @@ import {
 } from '../../../../test/fixtures/rows.ts'
 import { scene } from '../../../../test/fixtures/scene.ts'
 import { certify } from '../../../certify/certify.ts'
-import { environment } from '../../../certify/python-environment.ts'
+import { environment } from '../../../python-environment.ts'
 import { buildModels, duckdb, proofOf } from '../../../test-support/exact-models.ts'
 
 const CONNECTOR = fileURLToPath(new URL('../', import.meta.url))

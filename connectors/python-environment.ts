@@ -4,13 +4,13 @@ import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { UsageError } from '../../drizzle/db/connect.ts'
+import { UsageError } from '../drizzle/db/connect.ts'
 
-const CACHE = fileURLToPath(new URL('../../.cache/python/', import.meta.url))
-const REQUIREMENTS = fileURLToPath(new URL('../requirements/', import.meta.url))
+const CACHE = fileURLToPath(new URL('../.cache/python/', import.meta.url))
+const REQUIREMENTS = fileURLToPath(new URL('./requirements/', import.meta.url))
 /** The pins of each environment. */
-const PINS = fileURLToPath(new URL('../pyproject.toml', import.meta.url))
-const TAP = fileURLToPath(new URL('../singer/tap-export-api', import.meta.url))
+const PINS = fileURLToPath(new URL('./pyproject.toml', import.meta.url))
+const TAP = fileURLToPath(new URL('./singer/tap-export-api', import.meta.url))
 
 const run = async (program: string, ...args: string[]): Promise<void> => {
   await promisify(execFile)(program, args, { maxBuffer: Number.POSITIVE_INFINITY })
