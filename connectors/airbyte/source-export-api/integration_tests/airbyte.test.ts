@@ -116,16 +116,13 @@ const CATALOG = {
   })),
 }
 
-const BRAND = ['id', 'name', 'display_name', 'url', 'site_url', 'industry', 'created_at'].map(
-  (name) => `${name} text`,
-)
+const BRAND =
+  'id text, name text, display_name text, url text, site_url text, industry text, created_at timestamptz'
 const DAY =
-  'brand_id text, date date, "offset" bigint, changed_at timestamptz, causes json, digest text, row_count bigint, rows json'.split(
-    ', ',
-  )
+  'brand_id text, date date, "offset" bigint, changed_at timestamptz, causes json, digest text, row_count bigint, rows json'
 
 /** SQL of a destination that loads the records of a stream into a table. */
-function loadSql(name: string, columns: readonly string[]): string {
+function loadSql(name: string, columns: string): string {
   const [key, order] = name === 'brands' ? ['id', ''] : ['brand_id, date, "offset"', 'changed_at desc,']
   return `create table if not exists ${name} (${columns}, _airbyte_extracted_at timestamptz);
     ${name === 'brands' ? 'delete from brands;' : ''}
