@@ -132,7 +132,7 @@ test('the figures of months and of a window divide sums, and each loader has the
     for (const loader of ['airbyte', 'singer']) {
       // The types of times differ.
       const [one, other] = ['dlt', loader].map(
-        (each) => `(select columns(name -> name <> 'created_at') from of_${each}.export_api__${name})`,
+        (each) => `(select columns(lambda name: name <> 'created_at') from of_${each}.export_api__${name})`,
       )
       const differing = `(${one} except all ${other}) union all (${other} except all ${one})`
       expect(await duckdb(file, differing), `${loader}.${name}`).toEqual([])
