@@ -1,53 +1,43 @@
-import type { Column, ColumnType, Stream } from '../../site/reference/streams.ts'
+import document from '../../functions/openapi.json' with { type: 'json' }
+import { type Field, isDays } from '../../site/reference/endpoint.ts'
+import { readReference } from '../../site/reference/reference.ts'
+import type { Stream } from '../../site/reference/streams.ts'
 import type { Generated } from './generated.ts'
 
-const TYPES: Record<ColumnType, Readonly<Record<string, unknown>>> = {
+/** The JSON schemas of fields whose type is not its own schema. */
+const SCHEMAS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   uuid: { type: 'string' },
   text: { type: 'string' },
   date: { type: 'string', format: 'date' },
   timestamp: { type: 'string', format: 'date-time', airbyte_type: 'timestamp_with_timezone' },
-  integer: { type: 'integer' },
-  number: { type: 'number' },
-  boolean: { type: 'boolean' },
-  json: { type: 'object', additionalProperties: true },
+  'date-time': { type: 'string', format: 'date-time', airbyte_type: 'timestamp_with_timezone' },
+  object: { type: 'object', additionalProperties: true },
+  array: { type: 'array', items: { type: 'object', additionalProperties: true } },
 }
 
-// The exact view finds the rows of a day's last fetch by it.
-const CHANGED_AT: Column = {
-  name: 'changed_at',
-  field: 'changed_at',
-  type: 'timestamp',
-  nullable: false,
-  description:
-    '`changed_at` of the day in `/changes` before the row was read. Rows of a day with an older one are gone.',
-}
-
-function schemaOf({ type, nullable, description }: Column): string {
-  const { type: name, ...rest } = TYPES[type]
+function schemaOf({ type, nullable, description }: Omit<Field, 'additive'>): string {
+  const { type: name, ...rest } = SCHEMAS[type] ?? { type }
   return JSON.stringify({ type: nullable ? [name, 'null'] : name, ...rest, description })
 }
 
-function streamOf(stream: Stream): string[] {
-  const columns = stream.kind === 'metric' ? [...stream.columns, CHANGED_AT] : stream.columns
+/** The fields of a day. */
+export const dayFields: readonly Field[] = readReference(document).endpoints.find(isDays)?.fields ?? []
+
+const propertiesOf = (fields: readonly Omit<Field, 'additive'>[]): string =>
+  fields.map((field) => `          ${field.name}: ${schemaOf(field)}`).join('\n')
+
+/** Writes the schemas of brands and days, and the streams, into Airbyte's manifest. */
+export function airbyte(streams: readonly Stream[]): Generated[] {
+  const path = 'airbyte/source-export-api/manifest.yaml'
+  const brands = streams.find(({ kind }) => kind === 'brands')?.columns ?? []
+  const names = streams.flatMap(({ kind, name, endpoint }) =>
+    kind === 'metric'
+      ? `  - { $ref: "#/definitions/days", name: ${name}, $parameters: { resource: days, endpoint: ${endpoint} } }`
+      : [],
+  )
   return [
-    `  - $ref: "#/definitions/${stream.kind}"`,
-    `    name: ${stream.name}`,
-    `    primary_key: [${stream.key.join(', ')}]`,
-    `    $parameters: { endpoint: ${stream.endpoint} }`,
-    '    schema_loader:',
-    '      type: InlineSchemaLoader',
-    '      schema:',
-    '        type: object',
-    '        properties:',
-    ...columns.map((column) => `          ${column.name}: ${schemaOf(column)}`),
+    { path, block: 'brands', text: propertiesOf(brands) },
+    { path, block: 'days', text: propertiesOf(dayFields) },
+    { path, block: 'streams', text: names.join('\n') },
   ]
 }
-
-/** Writes the streams with their schemas into Airbyte's manifest. */
-export const airbyte = (streams: readonly Stream[]): Generated[] => [
-  {
-    path: 'airbyte/source-export-api/manifest.yaml',
-    block: 'streams',
-    text: ['streams:', ...streams.flatMap(streamOf)].join('\n'),
-  },
-]

@@ -1,90 +1,88 @@
-import { readStreams, type Stream } from '../../site/reference/streams.ts'
-import { EMPTIED } from './answers.ts'
+import { inject } from 'vitest'
+import { readStreams } from '../../site/reference/streams.ts'
+import type { Row } from '../certify/service.ts'
 
-const TYPES = {
-  uuid: 'varchar',
-  date: 'date',
-  text: 'varchar',
-  integer: 'bigint',
-  number: 'double',
-  boolean: 'boolean',
-  timestamp: 'timestamptz',
-  json: 'json',
-} as const
+/** A document of `/days`. */
+type Day = {
+  readonly endpoint: string
+  readonly brand_id: string
+  readonly changed_at: string
+  readonly row_count: number
+  readonly offset: number
+  readonly rows: readonly Row[]
+}
+
+/** The rows of the tables of a copy, by their names. */
+export type Copy = Readonly<Record<string, readonly Row[]>>
 
 const streams = readStreams()
+const metrics = streams.filter(({ kind }) => kind === 'metric')
 
-/**
- * SQL of DuckDB that makes the copies `airbyte` and `singer` of the copy `dlt`, with rows that a view has to hide. The
- * pipeline of dlt has loaded that one as `export_api`.
- */
-export const copiesOfDlt = (): string =>
-  [
-    'create schema dlt; create schema airbyte; create schema singer',
-    ...streams.map(({ name }) => `create view dlt.${name} as from export_api.${name}`),
-    ...streams.map((stream) => (isMetric(stream) ? airbyteTable(stream) : airbyteOtherTable(stream))),
-    ...streams.map((stream) => (isMetric(stream) ? singerTable(stream) : singerOtherTable(stream))),
-  ].join(';\n')
+/** Types of columns in DuckDB and PostgreSQL, by those of their values in JavaScript. */
+const TYPES: Readonly<Record<string, string>> = { number: 'float8', boolean: 'boolean', object: 'json' }
 
-/** SQL of DuckDB that exports the tables of a copy to the files `<folder>/<loader>.<stream>.json`. */
-export const exportsOf = (folder: string, loader: string): string =>
-  streams
-    .map(({ name }) => `copy ${loader}.${name} to '${folder}/${loader}.${name}.json' (array true)`)
-    .join(';\n')
+/** Returns the columns of a table's rows, with their types. */
+export const columnsOf = (rows: readonly Row[]): string[][] =>
+  Object.keys(rows[0] ?? {}).map((name) => {
+    const value = rows.find((row) => row[name] !== null)?.[name]
+    return [`"${name}"`, TYPES[typeof value] ?? 'text']
+  })
 
-const POSTGRES_TYPES = { ...TYPES, uuid: 'uuid', number: 'double precision', json: 'jsonb' } as const
+const pull = async (path: string, key: string) =>
+  (await fetch(`${inject('serviceUrl')}/api/export/v1/${path}`, { headers: { 'X-API-Key': key } })).json()
 
-/** SQL of PostgreSQL that makes a table of a copy from its rows as JSON, the parameter. */
-export function importOf({ name, kind, columns }: Stream, loader: string): string {
-  const added = {
-    airbyte: `${kind === 'metric' ? 'changed_at timestamptz, ' : ''}_airbyte_extracted_at timestamptz`,
-    singer: 'day_row bigint, _sdc_deleted_at timestamptz',
-  }[loader]
-  const fields = columns.map((column) => `${column.name} ${POSTGRES_TYPES[column.type]}`)
-  return `create table ${loader}.${name} as select * from json_to_recordset($1) as row(${[...fields, added]})`
+/** Returns what each loader stores of the service's data, with the days of a brand that left. Airbyte appends. */
+export async function readCopies(key: string): Promise<Readonly<Record<'dlt' | 'airbyte' | 'singer', Copy>>> {
+  const { data: brands }: { data: Row[] } = await pull('brands', key)
+  const days: Day[] = []
+  for (let cursor = '', hasMore = true; hasMore; ) {
+    const page = await pull(`days?cursor=${encodeURIComponent(cursor)}`, key)
+    days.push(...page.data)
+    cursor = page.pagination.nextCursor
+    hasMore = page.pagination.hasMore
+  }
+  days.push(...days.slice(-6).map((day) => ({ ...day, brand_id: '00000000-0000-0000-0000-000000000000' })))
+  const perMetric = (rowsOf: (day: Day) => readonly Row[]): Copy =>
+    Object.fromEntries(
+      metrics.map(({ name, endpoint }) => [
+        name,
+        days.filter((day) => day.endpoint === endpoint).flatMap(rowsOf),
+      ]),
+    )
+  const columns = streams.find(({ kind }) => kind === 'brands')?.columns ?? []
+  const renamed = brands.map((brand) =>
+    Object.fromEntries(columns.map(({ name, field }) => [name, brand[field]])),
+  )
+  return {
+    dlt: {
+      brands: renamed,
+      days: days.map(({ offset: _, rows: __, ...day }) => day),
+      ...perMetric(({ brand_id, rows }) => rows.map((row) => ({ brand_id, ...row }))),
+    },
+    airbyte: { brands: renamed, ...perMetric(documentsOfAirbyte) },
+    singer: {
+      brands: [{ id: 'brands', brands }],
+      ...perMetric(({ endpoint: _, offset: __, ...day }) => [day]),
+    },
+  }
 }
 
-const isMetric = ({ kind }: Stream): boolean => kind === 'metric'
-
-/** Current rows, rows of an earlier version of each day, the rows of a run that was repeated, and an emptied day. */
-function airbyteTable({ name, endpoint, columns, key, totals: [count = ''] }: Stream): string {
-  const texts = columns.filter((column) => column.type === 'text' && key.includes(column.name))
-  const renamed = texts.map((column) => `'old ' || ${column.name} as ${column.name}`)
-  const stamped = `(select loaded.*, listed.changed_at, now() as _airbyte_extracted_at
-    from dlt.${name} as loaded join dlt.changes as listed using (brand_id, date) where endpoint = '${endpoint}')`
-  const earlier = `changed_at - interval 1 hour as changed_at, ${count} + 1 as ${count}`
-  return `create table airbyte.${name} as
-    select * from ${stamped}
-    union all select * replace (${[earlier, ...renamed].join(', ')}) from ${stamped}
-    union all select * replace (${earlier}) from ${stamped}
-    union all select * replace (_airbyte_extracted_at - interval 1 minute as _airbyte_extracted_at, ${count} + 2 as ${count}) from ${stamped}
-    union all select * replace (date '${EMPTIED}' as date, changed_at - interval 1 hour as changed_at)
-      from (select * from ${stamped} order by date limit 1)`
+/** Returns a day in parts, each of two syncs, after an earlier version in parts with more rows. */
+function documentsOfAirbyte(day: Day): Row[] {
+  const parts = [
+    { ...day, rows: day.rows.slice(0, 1) },
+    ...(day.row_count > 1 ? [{ ...day, offset: 1, rows: day.rows.slice(1) }] : []),
+  ]
+  const changed_at = new Date(Date.parse(day.changed_at) - 3_600_000).toISOString()
+  const earlier = [0, 1, 2].map((offset) => ({
+    ...day,
+    changed_at,
+    digest: 'earlier',
+    offset,
+    rows: day.rows.slice(0, 1),
+  }))
+  return [...earlier, ...parts, ...parts].map((document, index) => ({
+    ...document,
+    _airbyte_extracted_at: new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString(),
+  }))
 }
-
-const airbyteOtherTable = ({ name, kind }: Stream): string => `create table airbyte.${name} as
-  select *, now() as _airbyte_extracted_at from dlt.${name}
-  ${kind === 'changes' ? `union all select * replace (rows + 1 as rows, changed_at - interval 2 hour as changed_at), now() from dlt.changes` : ''}`
-
-/** Numbered rows; a tombstone after the last row of each day, a row that lost its tombstone, and an emptied day. */
-function singerTable({ name, columns, key }: Stream): string {
-  const numbered = `(select * replace (cast(date as varchar) as date),
-    row_number() over (partition by brand_id, date order by ${key}) as day_row, cast(null as varchar) as _sdc_deleted_at
-    from dlt.${name})`
-  const nulls = columns
-    .filter((column) => !['brand_id', 'date'].includes(column.name))
-    .map((column) => `null as ${column.name}`)
-  const last = `(select * from ${numbered} qualify day_row = max(day_row) over (partition by date))`
-  return `create table singer.${name} as
-    select * from ${numbered}
-    union all select * replace (day_row + 1 as day_row, '2026-11-22T00:00:00Z' as _sdc_deleted_at, ${nulls}) from ${last}
-    union all select * replace (day_row + 2 as day_row) from ${last}
-    union all select * replace ('${EMPTIED}' as date, 1 as day_row) from (select * from ${last} limit 1)`
-}
-
-const singerOtherTable = ({ name, kind }: Stream): string =>
-  kind === 'changes'
-    ? `create table singer.changes as select * replace (cast(date as varchar) as date) from dlt.changes`
-    : `create table singer.${name} as
-      select *, cast(null as varchar) as _sdc_deleted_at from dlt.${name}
-      union all select * replace ('00000000-0000-0000-0000-000000000000' as id), '2026-11-22T00:00:00Z' from dlt.${name}`

@@ -1,5 +1,5 @@
 {#
-  Returns an aggregate: the digest of rows, as /changes lists it (docs/specification.md, Digest). `columns` lists the
+  Returns an aggregate: the digest of rows, as `/days` sends it (docs/specification.md, Digest). `columns` lists the
   endpoint's fields in their order, with the types of the exact models.
 #}
 {% macro digest(columns) -%}

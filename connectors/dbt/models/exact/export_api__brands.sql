@@ -1,1 +1,1 @@
-{{ export_api.exact_rows('brands', key=['id']) }}
+{{ export_api.brand_rows() }}

@@ -1,1 +1,1 @@
-{{ export_api.exact_rows('citations', key=['brand_id', 'date', 'url']) }}
+{{ export_api.metric_rows('citations') }}

@@ -1,1 +1,1 @@
-{{ export_api.exact_rows('competitors', key=['brand_id', 'date', 'competitor_name']) }}
+{{ export_api.metric_rows('competitors') }}

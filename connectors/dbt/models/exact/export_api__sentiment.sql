@@ -1,1 +1,1 @@
-{{ export_api.exact_rows('sentiment', key=['brand_id', 'date']) }}
+{{ export_api.metric_rows('sentiment') }}

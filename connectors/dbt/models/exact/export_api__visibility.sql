@@ -1,1 +1,1 @@
-{{ export_api.exact_rows('visibility', key=['brand_id', 'date', 'model_id', 'market_id']) }}
+{{ export_api.metric_rows('visibility') }}

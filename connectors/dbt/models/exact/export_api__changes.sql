@@ -1,1 +1,0 @@
-{{ export_api.exact_rows('changes', key=['brand_id', 'endpoint', 'date']) }}
