@@ -61,7 +61,7 @@ export async function readCopies(key: string): Promise<Readonly<Record<'dlt' | '
     },
     airbyte: { brands: renamed, ...perMetric(documentsOfAirbyte) },
     singer: {
-      brands: [{ id: 'brands', brands }],
+      brands: [{ id: 'brands', brands: renamed }],
       ...perMetric(({ endpoint: _, offset: __, ...day }) => [day]),
     },
   }

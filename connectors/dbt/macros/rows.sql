@@ -18,7 +18,7 @@ where {{ export_api.is_readable() }}
 {# Returns a query: the brands that the key reads. Singer loads one document, with all of them as JSON. #}
 {% macro brand_rows() -%}
 {%- if var('export_api_loader') == 'singer' -%}
-select {{ export_api.typed_columns([], camel=true) }}
+select {{ export_api.typed_columns([]) }}
 from (select {{ export_api.elements('brands') }} as item from {{ source('export_api', 'brands') }} as document) as loaded
 {%- else -%}
 select {{ export_api.typed_columns() }}
@@ -85,15 +85,13 @@ where {{ export_api.is_readable() }}
   `stored` ones. Loaders store the same column as different types. Times of a table stay as they are: one without a zone is in
   UTC, not in that of the session.
 #}
-{% macro typed_columns(stored=none, camel=false) -%}
+{% macro typed_columns(stored=none) -%}
 {%- set types = {
   'uuid': dbt.type_string(), 'text': dbt.type_string(), 'date': 'date', 'integer': dbt.type_bigint(),
   'number': 'decimal(18, 4)', 'boolean': 'boolean', 'timestamp': 'timestamp with time zone' if stored is not none
 } -%}
   {%- for column in model.columns.values() %}
-  {% set words = column.name.split('_') -%}
-  {%- set field = words[0] ~ words[1:] | map('title') | join if camel else column.name -%}
-  {%- set value = column.name if stored is none or column.name in stored else "item ->> '" ~ field ~ "'" -%}
+  {% set value = column.name if stored is none or column.name in stored else "item ->> '" ~ column.name ~ "'" -%}
   {%- set cast_type = types.get(column.data_type.removesuffix(' or null')) -%}
   {{ 'cast(' ~ value ~ ' as ' ~ cast_type ~ ')' if cast_type else value }} as {{ column.name }}{{ ',' if not loop.last }}
   {%- endfor %}
