@@ -5,6 +5,7 @@ import { EVERY_DAY, resolveWindow } from '../../lib/statement/window.ts'
 import { brandsDigestOf } from '../../site/reference/digest.ts'
 import { call, pull, type Row } from '../fixtures/call.ts'
 import { clearOfMidnight } from '../fixtures/clock.ts'
+import { forgetNew } from '../fixtures/fill-daily.ts'
 import { brand, database } from '../fixtures/rows.ts'
 import { type Tenant, tenant } from '../fixtures/tenant.ts'
 
@@ -23,8 +24,9 @@ type Fill = {
 }
 
 /** Lists days of a brand as changed, some at each `changed_at` that follows the first ones, which are the same for all. */
-const fill = ({ brandId, rows, rowsPerChange, skip = 0 }: Fill) =>
-  db.query(
+async function fill({ brandId, rows, rowsPerChange, skip = 0 }: Fill): Promise<void> {
+  await forgetNew(db, brandId)
+  await db.query(
     `insert into daily.changes (brand_id, endpoint, date, rows, totals, digest, causes, changed_at, batch, bytes, first_changed_at)
      select $1, (array['citations', 'citation-share', 'visibility'])[1 + number % 3], date '2026-01-01' + number / 3, 1,
        '{"citations": 1}', '000000000000000', '{}',
@@ -32,6 +34,7 @@ const fill = ({ brandId, rows, rowsPerChange, skip = 0 }: Fill) =>
      from generate_series(0, $2::int - 1) as number`,
     [brandId, rows, rowsPerChange, skip],
   )
+}
 
 /** The stored rows of brands in the order of the listing. */
 async function expected(brandIds: readonly string[], since = ''): Promise<unknown[]> {
