@@ -12,6 +12,8 @@ const DAY_OF_TWINS = 22
 /** Texts that look like another type, or like nothing. */
 const LOOKALIKES = [
   '',
+  // dlt marks a decimal by this character.
+  '\uf02612',
   ...'007 1e3 2026-1-2 null NULL \\N true False None N/A NaN Infinity - {} "a"'.split(' '),
 ]
 

@@ -26,6 +26,8 @@ export const START = {
   key: '[]',
   /** `true` in a run that began with a time: it has no change after `until`, so that its greatest time is one for all brands. */
   timed: '',
+  /** `true` in a run that followed another at once. */
+  follows: '',
 }
 
 export type Position = Readonly<typeof START>

@@ -16,7 +16,7 @@ import { columnReader, required, toCount, toFlag } from '../statement/wire.ts'
 import { type Position, readCursor, START, writeCursor } from './cursor.ts'
 import { type DayRows, dayRowsOf, daysStatement, sentDay } from './statement.ts'
 
-/** Milliseconds after which the start of a run is no longer its end: when data changed meanwhile, a run follows at once. */
+/** Milliseconds after which a run that follows another is followed by one more, when data changed meanwhile. */
 const LONGEST_RUN_MS = 60_000
 
 /** The beginning of a run that another follows at once. */
@@ -181,12 +181,13 @@ function nextPosition({ row, position, page, now }: Step): { next: Position; has
       date: required(date),
     }
     const rest = isPart && !isEnough ? { offset: String(sent), key: required(row.last_key) } : {}
-    return {
-      next: { ...reader, since: run.since, had: run.had, until, reach, began, ...day, ...rest },
-      hasMore: true,
-    }
+    const { since, had, follows } = run
+    return { next: { ...reader, since, had, until, reach, began, follows, ...day, ...rest }, hasMore: true }
   }
-  // What changed in a long run, and days that a plan added meanwhile, come in a run that follows at once.
-  const isOld = now.getTime() - Date.parse(began) > LONGEST_RUN_MS && (row.clock ?? '') > until
-  return { next: { ...reader, since: until, had: reach }, hasMore: isOld || first < reach }
+  // What changed in a run of several pages, and days that a plan added meanwhile, come in a run that follows at once. A run
+  // that follows is not followed, unless it was long: writes do not keep a reader for ever.
+  const isLong = now.getTime() - Date.parse(began) > LONGEST_RUN_MS
+  const isPaged = run.until !== '' && run.follows === ''
+  const hasMore = ((isLong || isPaged) && (row.clock ?? '') > until) || first < reach
+  return { next: { ...reader, since: until, had: reach, follows: hasMore ? 'true' : '' }, hasMore }
 }

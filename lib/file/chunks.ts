@@ -33,14 +33,18 @@ export async function* read(
 
 /**
  * Charges for each chunk before it is read, estimated from `total`, the approximate number of rows. Charges the rest
- * after it is read.
+ * after it is read. `left` aborts when the client has left.
  */
 export async function* chargeRateLimit(
   chunks: AsyncIterable<Chunk>,
-  { total, context }: { readonly total: number; readonly context: RequestContext },
+  {
+    total,
+    context,
+    left,
+  }: { readonly total: number; readonly context: RequestContext; readonly left: AbortSignal },
 ): AsyncGenerator<Chunk> {
   // Runs when the client reads, and so after the budget is known.
-  const consumeFor = fileBudget(context.var)
+  const consumeFor = fileBudget(context.var, left)
   let rows = 0
   for await (const chunk of chunks) {
     rows += chunk.rows

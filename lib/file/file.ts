@@ -68,8 +68,10 @@ export function fileResult(
   })
   const chunks = read(write(first, writeHeader(fields)), async (key) => write(await readAfter(key)))
   const total = first.total ?? first.rows
+  const controller = new AbortController()
+  const charged = chargeRateLimit(chunks, { total, context, left: controller.signal })
   return {
-    body: toStream(logged(chargeRateLimit(chunks, { total, context }), context.var.log)),
+    body: toStream(logged(charged, context.var.log), controller),
     headers: {
       'Content-Type': contentType,
       'Content-Disposition': `attachment; filename="${name}.${format}"`,
@@ -82,15 +84,21 @@ export function fileResult(
   }
 }
 
-const toStream = (chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
+const toStream = (
+  chunks: AsyncGenerator<Uint8Array>,
+  controller: AbortController,
+): ReadableStream<Uint8Array> =>
   new ReadableStream(
     {
-      async pull(controller) {
+      async pull(stream) {
         const { done, value } = await chunks.next()
-        if (done) controller.close()
-        else controller.enqueue(value)
+        if (done) stream.close()
+        else stream.enqueue(value)
       },
-      cancel: async () => void (await chunks.return(undefined)),
+      cancel: async () => {
+        controller.abort()
+        await chunks.return(undefined)
+      },
     },
     { highWaterMark: 0 },
   )

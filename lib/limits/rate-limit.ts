@@ -31,10 +31,10 @@ export function rateLimit({ order = 'concurrent', timeoutMs = 5000 }: RateLimitO
   return async (context, next) => {
     const { env, clock, now, log } = context.var
     const client = await rateLimitKey(context)
-    context.set('consumeRows', (tokens) => counted(log, () => rowsOf(env)(client, tokens, clock())))
+    context.set('consumeRows', (tokens) => counted(log, () => rowsOf(env)(client, tokens, clock)))
     const isFirst = order === 'first' || (blocked.get(client) ?? 0) > now.getTime()
     const handling = isFirst ? null : inBackground(next())
-    const budget = await counted(log, () => requestsOf(env)(client, 1, clock()))
+    const budget = await counted(log, () => requestsOf(env)(client, 1, clock))
     context.set('budget', budget)
     if (budget?.allowed === false) {
       blocked.set(client, now.getTime() + budget.refillSeconds * 1000)

@@ -27,7 +27,7 @@ type Buckets = {
 export const createTokenBucket = ({
   prefix,
   timeoutMs,
-}: Buckets): ((env: Env) => (client: string, tokens: number, now: Date) => Promise<Budget>) =>
+}: Buckets): ((env: Env) => (client: string, tokens: number, clock: () => Date) => Promise<Budget>) =>
   memoize((env) => {
     const redis = new Redis({
       url: env.UPSTASH_REDIS_REST_URL,
@@ -45,10 +45,10 @@ export const createTokenBucket = ({
     const limiter = Ratelimit.tokenBucket(refill.requests, `${refill.seconds} s`, requests)
     // The client of Redis has the timeout. A cache would block a client for as long as a clock is ahead.
     const ratelimit = new Ratelimit({ redis, limiter, prefix, ephemeralCache: false, timeout: 0 })
-    return async (client, tokens, now) => {
+    return async (client, tokens, clock) => {
       const { success, remaining, reset } = await ratelimit.limit(client, { rate: tokens })
       if (!Number.isInteger(remaining) || !Number.isInteger(reset)) throw new TypeError('Not a count')
-      const seconds = Math.ceil((reset - now.getTime()) / 1000)
+      const seconds = Math.ceil((reset - clock().getTime()) / 1000)
       return { allowed: success, remaining, refillSeconds: Math.min(Math.max(seconds, 1), LONGEST_WAIT) }
     }
   })

@@ -22,6 +22,7 @@ const POSITION = {
   offset: '1000',
   key: '["https://site.example/Čapek","Ω 日本 😀"]',
   timed: 'true',
+  follows: 'true',
 }
 
 describe('a cursor of /days', () => {

@@ -36,7 +36,7 @@ function newBucket(client: string = crypto.randomUUID(), prefix = LONG.prefix) {
     timeOfRedis = START + seconds * 1000
     const now = new Date(timeOfRedis + ahead * 1000)
     vi.setSystemTime(now)
-    const { allowed, remaining, refillSeconds } = await take(client, tokens, now)
+    const { allowed, remaining, refillSeconds } = await take(client, tokens, () => now)
     return allowed ? remaining : `wait ${refillSeconds}`
   }
 }

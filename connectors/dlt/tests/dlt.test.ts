@@ -10,7 +10,7 @@ import { readStreams } from '../../../site/reference/streams.ts'
 import { call, type Row } from '../../../test/fixtures/call.ts'
 import { readCodeBlocks } from '../../../test/fixtures/code-blocks.ts'
 import { hasAll } from '../../../test/fixtures/programs.ts'
-import { database, refresh } from '../../../test/fixtures/rows.ts'
+import { database, exportKey, refresh } from '../../../test/fixtures/rows.ts'
 import { answeredDays, type Scene } from '../../../test/fixtures/scene.ts'
 import { certifyAll } from '../../certify/certify.ts'
 import { compare, textsOf } from '../../certify/compare.ts'
@@ -109,14 +109,23 @@ async function startCopy(destination: keyof typeof COPIES) {
   return {
     cwd,
     lake,
-    load: ({ failure = [], start = START }: { failure?: readonly string[]; start?: string } = {}) =>
+    load: ({
+      failure = [],
+      start = START,
+      key = its.key,
+    }: {
+      failure?: readonly string[]
+      start?: string
+      key?: string
+    } = {}) =>
       run(python, [LOAD, destination, ...failure], {
         cwd,
         env: {
-          ...dltEnvironment({ url: inject('serviceUrl'), key: its.key, start, folder: cwd }),
+          ...dltEnvironment({ url: inject('serviceUrl'), key, start, folder: cwd }),
           DESTINATION__FILESYSTEM__BUCKET_URL: lake,
         },
       }),
+    brands: async () => (await read(['brands'])).get('brands')?.rows,
     /** Returns how the copy differs from the service. */
     differences: async (fromDate = START) => {
       const access = { key: its.key, brandIds: [its.brandId], query: { fromDate, toDate: '9999-12-31' } }
@@ -140,13 +149,18 @@ async function edit(day: string): Promise<void> {
 test.for([
   'duckdb',
   'filesystem',
-] as const)('goes on after a kill between rows and cursor in %s', async (destination, { expect }) => {
+] as const)('goes on after a kill between rows and cursor in %s, and with a key without brands', async (destination, {
+  expect,
+}) => {
   const copy = await startCopy(destination)
   await copy.load()
   await edit('2026-10-05')
   await expect(copy.load({ failure: ['kill'] })).rejects.toMatchObject({ signal: 'SIGKILL' })
   await copy.load()
   expect(await copy.differences()).toEqual([])
+  const { key } = await exportKey(db, its.org, { brand_ids: [] })
+  await copy.load({ key })
+  expect(await copy.brands()).toEqual([])
 })
 
 test('goes on after loads that fail, and loads what an earlier start_date adds', async ({ expect }) => {

@@ -9,10 +9,12 @@ import signal
 import sys
 from pathlib import Path
 
-import dlt
-import export_api
-from deltalake import DeltaTable
-from dlt.load.load import Load
+os.environ["DLT_JSON_TYPED_PUA_START"] = "fdd0"
+
+import dlt  # noqa: E402
+import export_api  # noqa: E402
+from deltalake import DeltaTable  # noqa: E402
+from dlt.load.load import Load  # noqa: E402
 
 destination, *failure = sys.argv[1:]
 export_api.MOST_PAGES = int(os.environ.get("PAGES_OF_A_LOAD", "50"))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import dlt
+from dlt.common.json import PUA_CHARACTER_MAX, PUA_START
 from dlt.sources import DltResource
 
 from .client import Client, ExportApiError
@@ -58,7 +59,7 @@ def export_api_source(
 
     @dlt.resource
     def brands() -> Iterator[Any]:
-        rows = client.get("brands", lambda body: [*body["data"]])
+        rows = unmarked(client.get("brands", lambda body: [*body["data"]]))
         yield to_table("brands", rows, TABLES["brands"], write_disposition="replace")
 
     @dlt.resource
@@ -89,6 +90,7 @@ def read_days(client: Client, state: dict[str, Any]) -> list[dict[str, Any]]:
         for document in documents:
             key = document["endpoint"], document["brand_id"], document["date"]
             offset = document.pop("offset")
+            unmarked(document["rows"])
             is_part = offset + len(document["rows"]) < document["row_count"]
             if offset:
                 days[key]["rows"] += document["rows"]
@@ -100,6 +102,16 @@ def read_days(client: Client, state: dict[str, Any]) -> list[dict[str, Any]]:
             return [day for day in days.values() if len(day["rows"]) == day["row_count"]]
         if state["cursor"] == cursor:
             raise ExportApiError("The pages of days do not end. Check base_url.")
+
+
+def unmarked(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns rows. Raises `ExportApiError` for a text that begins like those by which dlt marks types in its files."""
+    for text in (value for row in rows for value in row.values() if isinstance(value, str)):
+        if 0 <= ord(text[:1] or " ") - PUA_START <= PUA_CHARACTER_MAX:
+            raise ExportApiError(
+                f"A text begins with U+{ord(text[0]):04X}, which dlt would alter. Set DLT_JSON_TYPED_PUA_START=fdd0."
+            )
+    return rows
 
 
 def parse_days(body: Any) -> tuple[list[dict[str, Any]], str, bool]:
@@ -142,8 +154,9 @@ def to_table(name: str, rows: list[Any], columns: dict[str, Any], **hints: Any) 
     """Marks rows for a table. Creates the table, even without rows."""
     table_format = "delta" if has_documents() else None
     hints = dlt.mark.make_hints(table_name=name, columns=columns, table_format=table_format, **hints)
-    is_new = name not in dlt.current.source_schema().tables
-    items = dlt.mark.materialize_table_schema() if is_new and not rows else rows
+    # Without rows, nothing would create a table, or replace its rows.
+    is_needed = name == "brands" or name not in dlt.current.source_schema().tables
+    items = dlt.mark.materialize_table_schema() if is_needed and not rows else rows
     return dlt.mark.with_hints(items, hints, create_table_variant=True)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -47,6 +48,8 @@ class Client:
         """
         problem, wait = "", 0.0
         for attempt in range(MOST_REQUESTS):
+            if problem:
+                print(f"{problem} Next try in {wait:.0f} s.", file=sys.stderr)
             time.sleep(wait)
             wait = min(2**attempt, LONGEST_WAIT)
             try:

@@ -126,5 +126,9 @@ class TapExportApi(Tap):
             raise ConfigValidationError(msg, errors=errors, schema={})
         return errors
 
+    def load_streams(self) -> list[Stream]:
+        # The brands last: a key of another organization ends the run before it replaces them.
+        return sorted(super().load_streams(), key=lambda stream: stream.name == "brands")
+
     def discover_streams(self) -> list[Stream]:
         return [BrandsStream(self), *(DaysStream(self, endpoint) for endpoint in METRICS)]
