@@ -120,6 +120,6 @@ const overview = ({
   </ul>
   <p class="live">Enter your API key above to see your brand here. The page keeps the key in memory, and sends it to this service only.</p>
   </div>
-  <p>To keep a copy, read <a href="#keep-an-exact-copy">/days</a>, or use a connector. Where the operator has enabled the <a href="#share">share</a>, pandas, Spark, Power BI and other tools read whole tables. Each opens it with a profile file, which contains your key.</p>
+  <p>To keep a copy, read <a href="#keep-an-exact-copy">/days</a>, or use a connector. Where the operator has enabled the <a href="#share">share</a>, pandas, Spark, Power BI and others read whole tables, with a profile file that contains your key.</p>
   <p class="buttons live"><button type="button" class="quiet" id="profile">Download profile</button> <span role="status" id="profile-state"></span></p>
 </section>`

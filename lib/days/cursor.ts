@@ -45,13 +45,21 @@ type Binding = Pick<Parameters, 'endpoint' | 'brandId' | 'fromDate'>
 const bindingOf = ({ endpoint, brandId, fromDate }: Binding): unknown[] => [endpoint, brandId, fromDate]
 
 /** Returns the cursor of a position. It belongs to requests with the same endpoint, brand and first day. */
-export const writeCursor = (position: Position, binding: Binding): Promise<string> =>
-  sign([FORMAT, ...Object.values({ ...START, ...position })], bindingOf(binding), SECRET, PREFIX)
+export function writeCursor(position: Position, binding: Binding): Promise<string> {
+  const written: Readonly<Record<string, string>> = position
+  const values = Object.entries(START).map(([name, start]) =>
+    written[name] === start ? null : written[name],
+  )
+  return sign([FORMAT, ...values], bindingOf(binding), SECRET, PREFIX)
+}
 
 /** Returns a cursor's position; null when it was altered or belongs to another request. */
 export async function readCursor(cursor: string, binding: Binding): Promise<Position | null> {
   const [format, ...values] = (await verify(cursor, bindingOf(binding), [SECRET], PREFIX)) ?? []
   if (format === undefined) return null
   if (format !== FORMAT) return { ...START, organization: String(values[0]) }
-  return { ...START, ...Object.fromEntries(Object.keys(START).map((name, index) => [name, values[index]])) }
+  const written = Object.keys(START).flatMap((name, index) =>
+    values[index] === null ? [] : [[name, values[index]]],
+  )
+  return { ...START, ...Object.fromEntries(written) }
 }

@@ -51,7 +51,7 @@ export const Parameters = z.object({
     .check(
       z.meta({
         description:
-          'A `changed_at` that you received: only later changes are listed. Leave it out to list all. Up to six decimals and any offset are accepted. On `/days` it is for tools that cannot store a cursor: send it in the first request of a run, without `cursor`. The greatest `changed_at` of a run is that of the next one, for all brands.',
+          'A `changed_at` that you received: only later changes are listed. Up to six decimals, any offset. On `/days`, the greatest of all, in the first request of a run.',
       }),
     ),
   fromDate: z.optional(day()).check(

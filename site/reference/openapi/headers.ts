@@ -18,7 +18,7 @@ export const HEADERS: Record<string, Json> = {
     'budget;dur=4, db;dur=9',
   ),
   'RateLimit-Policy': text(
-    'The rate limit: `q` requests. A client without requests left has all of them again after `w` seconds.',
+    'The rate limit: `q` requests, which an empty bucket has again after `w` seconds.',
     `"default";q=${RATE_LIMIT.requests};w=${RATE_LIMIT.seconds}`,
   ),
   RateLimit: text(
