@@ -6,7 +6,7 @@ import { ERRORS, PARAMETER_ERRORS } from '../../../lib/request/errors.ts'
 import type { Row } from '../../fixtures/call.ts'
 import { daysAgo } from '../../fixtures/clock.ts'
 import { checkProperty, scaledTimeout } from '../../fixtures/effort.ts'
-import { findEndpoints } from '../../fixtures/endpoints.ts'
+import { findEndpoints, hasRowsOfBrand } from '../../fixtures/endpoints.ts'
 import { fillDaily } from '../../fixtures/fill-daily.ts'
 import { database } from '../../fixtures/rows.ts'
 import { tenant } from '../../fixtures/tenant.ts'
@@ -27,7 +27,7 @@ const STRIDE = 10_000
 
 /** Writes rows of four days into every stored table, each with the brand's mark in its numbers and texts. */
 async function markBrand(brandId: string, mark: number): Promise<void> {
-  for (const { name } of endpoints.filter(({ kind }) => kind !== 'brands'))
+  for (const { name } of endpoints.filter(hasRowsOfBrand))
     await fillDaily(db, { name, brandId, rows: 4, first: daysAgo(3), days: 4, from: mark * STRIDE })
 }
 
