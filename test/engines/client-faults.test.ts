@@ -163,6 +163,8 @@ describe('a client meets', () => {
     expect(met, messages.join('\n').slice(-2000)).toBe(outcome)
     expect(seen.early).toEqual([])
     if (child.exitCode === 0 || signal.aborted) return
+    if (fault === 'message with the key' || fault === '503 always')
+      expect(messages.join()).toMatch(/<API key>|\b503\b/)
     expect(messages.join()).not.toMatch(/svc_live_|%[57]3%[57]6%[46]3/i)
     expect(Math.max(...messages.map(({ length }) => length))).toBeLessThan(1500)
   })
